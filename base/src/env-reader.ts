@@ -1,0 +1,114 @@
+/**
+ * Reads environment variables into typed configuration. Every problem is collected, so that one start attempt names
+ * every bad variable (DESIGN §4).
+ */
+
+/** Configuration that cannot be used. `message` is one line that names each bad variable and what it should be. */
+export class ConfigError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('; '));
+    this.name = 'ConfigError';
+  }
+}
+
+export interface IntRule {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+const INTEGER = /^-?\d{1,16}$/;
+const DECIMAL = /^\d{1,9}(?:\.\d{1,9})?$/;
+
+export class EnvReader {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #problems: string[] = [];
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** Records a problem that the caller found itself, e.g. a rule over two variables. */
+  problem(text: string): void {
+    this.#problems.push(text);
+  }
+
+  /** The variable's value; an empty string counts as unset, as shells and compose files leave it. */
+  optional(name: string): string | null {
+    const value = this.#env[name];
+    return value === undefined || value === '' ? null : value;
+  }
+
+  string(name: string, fallback: string): string {
+    return this.optional(name) ?? fallback;
+  }
+
+  /** `hint` says what to set, e.g. `a postgres:// URL`. */
+  required(name: string, hint: string): string {
+    const value = this.optional(name);
+    if (value === null) this.problem(`${name} is not set: it must be ${hint}`);
+    return value ?? '';
+  }
+
+  int(name: string, rule: IntRule): number {
+    const raw = this.optional(name);
+    if (raw === null) return rule.fallback;
+    const value = Number(raw);
+    if (INTEGER.test(raw) && value >= rule.min && value <= rule.max) return value;
+    this.problem(`${name} must be a whole number from ${rule.min} to ${rule.max}, not ${quote(raw)}`);
+    return rule.fallback;
+  }
+
+  ratio(name: string, fallback: number): number {
+    const raw = this.optional(name);
+    if (raw === null) return fallback;
+    const value = Number(raw);
+    if (DECIMAL.test(raw) && value > 0 && value <= 1) return value;
+    this.problem(`${name} must be a number above 0 and at most 1, not ${quote(raw)}`);
+    return fallback;
+  }
+
+  intList(name: string, fallback: readonly number[], rule: { min: number; max: number }): readonly number[] {
+    const raw = this.optional(name);
+    if (raw === null) return fallback;
+    const values = raw.split(',').map((part) => part.trim());
+    const good = values.every((v) => INTEGER.test(v) && Number(v) >= rule.min && Number(v) <= rule.max);
+    if (good) return values.map(Number);
+    this.problem(`${name} must be whole numbers from ${rule.min} to ${rule.max}, comma separated, not ${quote(raw)}`);
+    return fallback;
+  }
+
+  list(name: string, fallback: readonly string[]): readonly string[] {
+    const raw = this.optional(name);
+    if (raw === null) return fallback;
+    return raw
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
+    const raw = this.optional(name);
+    if (raw === null) return fallback;
+    if ((allowed as readonly string[]).includes(raw)) return raw as T;
+    this.problem(`${name} must be one of ${allowed.join(', ')}, not ${quote(raw)}`);
+    return fallback;
+  }
+
+  /** A URL with one of the schemes. The value is never shown in the problem: it may hold a password. */
+  optionalUrl(name: string, schemes: readonly string[]): URL | null {
+    const raw = this.optional(name);
+    if (raw === null) return null;
+    const url = URL.canParse(raw) ? new URL(raw) : null;
+    if (url !== null && schemes.includes(url.protocol.slice(0, -1))) return url;
+    this.problem(`${name} must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`);
+    return null;
+  }
+
+  /** Throws one {@link ConfigError} that names everything that was wrong. */
+  throwIfInvalid(): void {
+    if (this.#problems.length > 0) throw new ConfigError(this.#problems);
+  }
+}
+
+const quote = (raw: string): string => JSON.stringify(raw.length > 40 ? `${raw.slice(0, 40)}…` : raw);

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { uuidv7 } from './uuidv7.js';
+
+test('uuidv7: carries the time, version 7 and variant 2, and does not repeat', () => {
+  const seen = new Set<string>();
+  for (let i = 0; i < 5000; i++) {
+    const id = uuidv7(1_700_000_000_123);
+    expect(id).toMatch(/^018bcfe5-687b-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    seen.add(id);
+  }
+  expect(seen.size).toBe(5000);
+});
+
+test('uuidv7: later milliseconds sort later', () => {
+  expect(uuidv7(1_700_000_000_124) > uuidv7(1_700_000_000_123)).toBe(true);
+});

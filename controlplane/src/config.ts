@@ -1,0 +1,139 @@
+/** Every setting of the control plane, read and checked once before any port opens (DESIGN §4). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EnvReader } from '@acg/base/env-reader';
+import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
+import { Secret } from '@acg/base/secret';
+import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+
+/** One AES-256 key of the key ring. */
+export interface MasterKey {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Secret<Buffer>;
+}
+
+export interface CircuitConfig {
+  readonly windowMs: number;
+  readonly requestsMin: number;
+  /** 0…1 */
+  readonly errorRate: number;
+  readonly cooldownMs: number;
+  readonly probes: number;
+}
+
+export interface AbuseConfig {
+  readonly rejections: number;
+  readonly authFailures: number;
+  readonly addresses: number;
+}
+
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly grpcListen: string;
+  readonly link: LinkSecurity;
+  readonly databaseUrl: Secret;
+  /** The first encrypts, all decrypt. */
+  readonly masterKeys: readonly MasterKey[];
+  readonly jwtSecret: Secret;
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+  /** Null: each mail becomes an .eml file in the outbox directory. */
+  readonly smtpUrl: Secret | null;
+  readonly mailFrom: string;
+  readonly providersFile: string | null;
+  readonly pricesFile: string | null;
+  readonly egressAllowCidrs: readonly string[];
+  readonly trustedProxyCidrs: readonly string[];
+  readonly webhookRetryDelaysMs: readonly number[];
+  readonly webhookTimeoutMs: number;
+  readonly circuit: CircuitConfig;
+  readonly abuse: AbuseConfig;
+  readonly usageLogRetentionDays: number;
+  readonly logLevel: LogLevel;
+  readonly drainTimeoutMs: number;
+  readonly version: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Throws `ConfigError` that names every variable that is wrong. */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const read = new EnvReader(env);
+  const host = read.string('CONTROLPLANE_HOST', '127.0.0.1');
+  const port = read.int('CONTROLPLANE_PORT', { fallback: 8080, min: 0, max: 65_535 });
+  const grpcListen = read.string('GRPC_LISTEN', '127.0.0.1:9090');
+  const ms = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
+  const count = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: 1_000_000_000 });
+  const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');
+  if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
+  const jwtSecret = read.required('JWT_SECRET', 'a random secret of at least 32 bytes');
+  if (jwtSecret !== '' && Buffer.byteLength(jwtSecret) < 32) read.problem('JWT_SECRET must have at least 32 bytes');
+  const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
+  const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
+  const config: Config = {
+    dataDir: read.string('GATEWAY_DATA_DIR', '.gateway'),
+    host,
+    port,
+    grpcListen,
+    link: readLinkSecurity(read, [grpcListen]),
+    databaseUrl: new Secret(databaseUrl),
+    masterKeys: readMasterKeys(read),
+    jwtSecret: new Secret(jwtSecret),
+    publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),
+    mailFrom: read.string('MAIL_FROM', 'Agent Credential Gateway <gateway@localhost>'),
+    providersFile: read.optional('PROVIDERS_FILE'),
+    pricesFile: read.optional('PRICES_FILE'),
+    egressAllowCidrs: read.list('EGRESS_ALLOW_CIDRS', []),
+    trustedProxyCidrs: read.list('TRUSTED_PROXY_CIDRS', []),
+    webhookRetryDelaysMs: read.intList('WEBHOOK_RETRY_DELAYS_MS', [10_000, 60_000, 300_000], { min: 1, max: DAY_MS }),
+    webhookTimeoutMs: ms('WEBHOOK_TIMEOUT_MS', 10_000),
+    circuit: {
+      windowMs: ms('CIRCUIT_WINDOW_MS', 30_000),
+      requestsMin: count('CIRCUIT_MIN_REQUESTS', 20),
+      errorRate: read.ratio('CIRCUIT_ERROR_RATE', 0.5),
+      cooldownMs: ms('CIRCUIT_COOLDOWN_MS', 30_000),
+      probes: read.int('CIRCUIT_PROBES', { fallback: 5, min: 1, max: 1_000 }),
+    },
+    abuse: {
+      rejections: count('ABUSE_REJECTIONS', 300),
+      authFailures: count('ABUSE_AUTH_FAILURES', 50),
+      addresses: count('ABUSE_ADDRESSES', 20),
+    },
+    usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
+    version: packageVersion(),
+  };
+  read.throwIfInvalid();
+  return Object.freeze(config);
+}
+
+/** Directory of the mails that are not sent by SMTP. */
+export const outboxDirectory = (config: Config): string => join(config.dataDir, 'outbox');
+
+const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
+
+function readMasterKeys(read: EnvReader): readonly MasterKey[] {
+  const raw = read.required('MASTER_KEYS', 'id:base64key[,id:base64key…] with 32-byte keys');
+  if (raw === '') return [];
+  const keys: MasterKey[] = [];
+  for (const part of raw.split(',')) {
+    const match = MASTER_KEY.exec(part.trim());
+    if (match === null) {
+      read.problem('MASTER_KEYS must be id:base64key[,id:base64key…], each key 32 bytes in base64');
+      return [];
+    }
+    keys.push({ id: match[1]!, key: new Secret(Buffer.from(match[2]!, 'base64')) });
+  }
+  if (new Set(keys.map((key) => key.id)).size !== keys.length) read.problem('MASTER_KEYS names a key id twice');
+  return keys;
+}
+
+function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return manifest.version;
+}

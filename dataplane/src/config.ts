@@ -1,0 +1,105 @@
+/** Every setting of the data plane, read and checked once before any port opens (DESIGN §4). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EnvReader } from '@acg/base/env-reader';
+import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
+import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number;
+  /** Processes that share the port. */
+  readonly workers: number;
+  /** `host:port` of each control-plane instance. */
+  readonly controlplaneGrpc: readonly string[];
+  readonly link: LinkSecurity;
+  /** Null: in-process counters. Several URLs: the nodes of one Redis Cluster. */
+  readonly redisUrls: readonly URL[] | null;
+  /** Past this, admission fails open (SPEC §8). */
+  readonly countersTimeoutMs: number;
+  readonly contextTtlMs: number;
+  /** How long after its last confirmation a cached context still serves while `Watch` is down. */
+  readonly contextStaleIfErrorMs: number;
+  readonly spoolDir: string;
+  readonly spoolBytesMax: number;
+  readonly egressAllowCidrs: readonly string[];
+  readonly trustedProxyCidrs: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly drainTimeoutMs: number;
+  /** Per worker. */
+  readonly connectionsMax: number;
+  readonly inflightMax: number;
+  readonly headerBytesMax: number;
+  readonly headerCountMax: number;
+  readonly editedBodyBytesMax: number;
+  readonly bufferedBodyBytesMax: number;
+  readonly upstreamConnectTimeoutMs: number;
+  readonly upstreamHeadersTimeoutMs: number;
+  readonly upstreamBodyTimeoutMs: number;
+  readonly version: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Throws `ConfigError` that names every variable that is wrong. */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const read = new EnvReader(env);
+  const dataDir = read.string('GATEWAY_DATA_DIR', '.gateway');
+  const controlplaneGrpc = read.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
+  const workers = read.int('DATAPLANE_WORKERS', { fallback: 1, min: 1, max: 64 });
+  const redisUrls = readRedisUrls(read);
+  if (workers > 1 && redisUrls === null) {
+    read.problem('REDIS_URL must be set when DATAPLANE_WORKERS is above 1: in-process counters serve one process only');
+  }
+  const timeout = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
+  const config: Config = {
+    dataDir,
+    host: read.string('DATAPLANE_HOST', '127.0.0.1'),
+    port: read.int('DATAPLANE_PORT', { fallback: 8081, min: 0, max: 65_535 }),
+    metricsHost: read.string('DATAPLANE_METRICS_HOST', '127.0.0.1'),
+    metricsPort: read.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
+    workers,
+    controlplaneGrpc,
+    link: readLinkSecurity(read, controlplaneGrpc),
+    redisUrls,
+    countersTimeoutMs: read.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
+    contextTtlMs: read.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
+    contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
+    spoolDir: read.string('SPOOL_DIR', join(dataDir, 'spool')),
+    spoolBytesMax: read.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
+    egressAllowCidrs: read.list('EGRESS_ALLOW_CIDRS', []),
+    trustedProxyCidrs: read.list('TRUSTED_PROXY_CIDRS', []),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    drainTimeoutMs: timeout('DRAIN_TIMEOUT_MS', 25_000),
+    connectionsMax: read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 }),
+    inflightMax: read.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 }),
+    headerBytesMax: read.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
+    headerCountMax: read.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),
+    editedBodyBytesMax: read.int('MAX_EDITED_BODY_BYTES', { fallback: 10_485_760, min: 0, max: 1_073_741_824 }),
+    bufferedBodyBytesMax: read.int('MAX_BUFFERED_BODY_BYTES', { fallback: 65_536, min: 0, max: 1_073_741_824 }),
+    upstreamConnectTimeoutMs: timeout('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000),
+    upstreamHeadersTimeoutMs: timeout('UPSTREAM_HEADERS_TIMEOUT_MS', 300_000),
+    upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
+    version: packageVersion(),
+  };
+  read.throwIfInvalid();
+  return Object.freeze(config);
+}
+
+function readRedisUrls(read: EnvReader): readonly URL[] | null {
+  const raw = read.list('REDIS_URL', []);
+  if (raw.length === 0) return null;
+  const urls = raw.filter((text) => URL.canParse(text)).map((text) => new URL(text));
+  if (urls.length !== raw.length || urls.some((url) => !/^rediss?:$/.test(url.protocol))) {
+    read.problem('REDIS_URL must be one or more redis:// or rediss:// URLs, comma separated');
+  }
+  return urls;
+}
+
+function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return manifest.version;
+}

@@ -1,0 +1,104 @@
+/**
+ * The immutable snapshot that serves one gateway token's calls for one agent (DESIGN §6). Decoded once per resolve;
+ * everything that a request would otherwise compute again (header values, base64 forms, lower-cased names) is
+ * computed here. Holds decrypted credentials: never log, never serialise.
+ */
+
+export type AgentStatus = 'active' | 'paused' | 'revoked';
+export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
+
+export interface AgentContext {
+  readonly keyId: string;
+  readonly keyScope: 'agent' | 'project' | 'org';
+  /** Unix ms; null = never. */
+  readonly keyExpiresAtMs: number | null;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly agentSlug: string;
+  readonly agentStatus: AgentStatus;
+  /** Effective limits: the defaults are already applied. */
+  readonly rpmLimit: number;
+  readonly rpdLimit: number;
+  /** Null = no budget. */
+  readonly budgetCents: number | null;
+  /** budgetCents × 1e7; exact below $9 007 199. */
+  readonly budgetNanos: number | null;
+  /** `YYYY-MM` (UTC) of `spendNanos`. */
+  readonly spendMonth: string;
+  /** The ledger's figure of that month: a floor under the counters' own. */
+  readonly spendNanos: number;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+}
+
+export interface Upstream {
+  readonly providerSlug: string;
+  /** Metrics label: the slug of a built-in provider, else `custom`. */
+  readonly publicSlug: string;
+  readonly accountId: string;
+  readonly accountStatus: 'active' | 'needs_credentials';
+  readonly custom: boolean;
+  /** `scheme://host[:port]`. */
+  readonly origin: string;
+  /** `""` or `/x/y`; the provider's path is appended byte for byte. */
+  readonly basePath: string;
+  /** A tenant gave the address: every connect goes through the egress guard. */
+  readonly tenantAddress: boolean;
+  readonly circuitKey: string;
+  readonly injection: Injection;
+  readonly usageFormat: UsageFormat;
+  /** Provider id in the price library; `""` = only PRICES_FILE entries of the slug. */
+  readonly priceProvider: string;
+  readonly failureStatuses: ReadonlySet<number>;
+  /** A failing status whose first 4 KiB contain this is not the provider's failure; null = no exemption. */
+  readonly failureExemptMarker: string | null;
+  readonly websocket: boolean;
+}
+
+export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;
+
+interface InjectionBase {
+  /** `[name, value]` pairs of the account itself, set after the client's of that name were dropped. */
+  readonly extraHeaders: readonly (readonly [name: string, value: string])[];
+  /** Lower-case names dropped from the client's request (includes the names of extraHeaders). */
+  readonly dropHeaders: ReadonlySet<string>;
+  /** Every form in which the secret leaves in a request (raw, base64, percent-encoded); masked in answers. */
+  readonly secretForms: readonly string[];
+}
+
+export interface HeaderInjection extends InjectionBase {
+  readonly kind: 'header';
+  readonly name: string;
+  readonly value: string;
+  /** When the client's token came in this header instead, the secret goes out in it too. Keyed by lower-case name. */
+  readonly alternatives: ReadonlyMap<string, string>;
+  /** supabase: value for `authorization`, unless the client sent a user's own JWT there. Null elsewhere. */
+  readonly bearerUnlessUserJwt: string | null;
+}
+
+export interface BasicInjection extends InjectionBase {
+  readonly kind: 'basic';
+  /** `Basic base64(user:password)`. */
+  readonly value: string;
+}
+
+export interface QueryInjection extends InjectionBase {
+  readonly kind: 'query';
+  readonly name: string;
+  /** `name=percent-encoded secret`, ready to append. */
+  readonly pair: string;
+}
+
+export interface SigV4Injection extends InjectionBase {
+  readonly kind: 'sigv4';
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | null;
+  readonly region: string;
+  readonly service: string;
+}
+
+export interface NoInjection extends InjectionBase {
+  readonly kind: 'none';
+}

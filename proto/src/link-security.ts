@@ -1,0 +1,80 @@
+/**
+ * How the two planes trust each other: mutual TLS where the three files are set, else a shared secret in the
+ * `authorization` metadata. Off loopback TLS is required (DESIGN §4).
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { EnvReader } from '@acg/base/env-reader';
+import { Secret } from '@acg/base/secret';
+import { ChannelCredentials, Metadata, ServerCredentials } from '@grpc/grpc-js';
+
+export interface LinkTls {
+  readonly ca: Buffer;
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export interface LinkSecurity {
+  readonly tls: LinkTls | null;
+  /** Null only with mutual TLS. */
+  readonly internalToken: Secret | null;
+}
+
+const FILES = ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY'] as const;
+const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]|::1)$/;
+
+/** Reads GRPC_TLS_* and INTERNAL_TOKEN; `addresses` are the `host:port` of the link's ends. */
+export function readLinkSecurity(read: EnvReader, addresses: readonly string[]): LinkSecurity {
+  const paths = FILES.map((name) => read.optional(name));
+  const set = paths.filter((path) => path !== null).length;
+  if (set !== 0 && set !== FILES.length) read.problem(`${FILES.join(', ')} must be set together or not at all`);
+  const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => readFile(read, name, paths[i]!)) : [];
+  const tls = ca && cert && key ? { ca, cert, key } : null;
+  const token = read.optional('INTERNAL_TOKEN');
+  if (set === 0) {
+    if (token === null) read.problem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
+    for (const address of addresses) {
+      if (LOOPBACK.test(address.replace(/:\d+$/, ''))) continue;
+      read.problem(`${FILES.join(', ')} must be set: the gRPC link at ${address} leaves this machine`);
+    }
+  }
+  if (token !== null && token.length < 32) read.problem('INTERNAL_TOKEN must have at least 32 characters');
+  return { tls, internalToken: token === null ? null : new Secret(token) };
+}
+
+function readFile(read: EnvReader, name: string, path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    read.problem(`${name}: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+export function serverCredentials(security: LinkSecurity): ServerCredentials {
+  if (security.tls === null) return ServerCredentials.createInsecure();
+  const { ca, cert, key } = security.tls;
+  return ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
+}
+
+export function channelCredentials(security: LinkSecurity): ChannelCredentials {
+  if (security.tls === null) return ChannelCredentials.createInsecure();
+  return ChannelCredentials.createSsl(security.tls.ca, security.tls.key, security.tls.cert);
+}
+
+/** Metadata that a data plane sends with each call. */
+export function linkMetadata(security: LinkSecurity): Metadata {
+  const metadata = new Metadata();
+  if (security.internalToken !== null) metadata.set('authorization', `Bearer ${security.internalToken.reveal()}`);
+  return metadata;
+}
+
+/** Whether a call may be served. A set INTERNAL_TOKEN is checked with mutual TLS too. */
+export function linkAuthorized(security: LinkSecurity, metadata: Metadata): boolean {
+  if (security.internalToken === null) return security.tls !== null;
+  const given = metadata.get('authorization')[0];
+  return typeof given === 'string' && sameText(given, `Bearer ${security.internalToken.reveal()}`);
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

@@ -1,0 +1,42 @@
+/** The messages of gateway.proto under their own names. */
+import { acg } from './generated/gateway.js';
+
+export const {
+  ResolveTokenRequest,
+  ResolveTokenResponse,
+  AgentContext,
+  Upstream,
+  WatchRequest,
+  WatchEvent,
+  Invalidation,
+  ReportUsageRequest,
+  ReportUsageResponse,
+  UsageRecord,
+  AcquireProbeRequest,
+  AcquireProbeResponse,
+  ReleaseProbeRequest,
+  ReleaseProbeResponse,
+  CircuitOutcome,
+} = acg.v1;
+
+export type IResolveTokenRequest = acg.v1.IResolveTokenRequest;
+export type IResolveTokenResponse = acg.v1.IResolveTokenResponse;
+export type IAgentContext = acg.v1.IAgentContext;
+export type IUpstream = acg.v1.IUpstream;
+export type IInjection = acg.v1.IInjection;
+export type IWatchRequest = acg.v1.IWatchRequest;
+export type IWatchEvent = acg.v1.IWatchEvent;
+export type IHello = acg.v1.IHello;
+export type IInvalidation = acg.v1.IInvalidation;
+export type ICircuitState = acg.v1.ICircuitState;
+export type IPriceBook = acg.v1.IPriceBook;
+export type IPriceOverride = acg.v1.IPriceOverride;
+export type IReportUsageRequest = acg.v1.IReportUsageRequest;
+export type IReportUsageResponse = acg.v1.IReportUsageResponse;
+export type IUsageRecord = acg.v1.IUsageRecord;
+export type IRejectionCount = acg.v1.IRejectionCount;
+export type IAddressSighting = acg.v1.IAddressSighting;
+export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;
+export type IAcquireProbeResponse = acg.v1.IAcquireProbeResponse;
+export type IReleaseProbeRequest = acg.v1.IReleaseProbeRequest;
+export type IReleaseProbeResponse = acg.v1.IReleaseProbeResponse;

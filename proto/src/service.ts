@@ -1,0 +1,67 @@
+/** The gRPC service of gateway.proto, typed from the generated codec, for servers and clients alike. */
+import type { handleServerStreamingCall, handleUnaryCall, MethodDefinition } from '@grpc/grpc-js';
+import type { Reader, Writer } from 'protobufjs/minimal.js';
+import { acg } from './generated/gateway.js';
+import type {
+  IAcquireProbeRequest,
+  IAcquireProbeResponse,
+  IReleaseProbeRequest,
+  IReleaseProbeResponse,
+  IReportUsageRequest,
+  IReportUsageResponse,
+  IResolveTokenRequest,
+  IResolveTokenResponse,
+  IWatchEvent,
+  IWatchRequest,
+} from './messages.js';
+
+interface Codec<T> {
+  encode(message: T): Writer;
+  decode(bytes: Reader | Uint8Array): T;
+}
+
+const method = <Q, A>(name: string, request: Codec<Q>, response: Codec<A>, responseStream = false) =>
+  ({
+    path: `/acg.v1.Gateway/${name}`,
+    requestStream: false,
+    responseStream,
+    requestSerialize: (value: Q) => Buffer.from(request.encode(value).finish()),
+    requestDeserialize: (bytes: Buffer) => request.decode(bytes),
+    responseSerialize: (value: A) => Buffer.from(response.encode(value).finish()),
+    responseDeserialize: (bytes: Buffer) => response.decode(bytes),
+  }) satisfies MethodDefinition<Q, A>;
+
+const v1 = acg.v1;
+
+export const gatewayService = {
+  resolveToken: method<IResolveTokenRequest, IResolveTokenResponse>(
+    'ResolveToken',
+    v1.ResolveTokenRequest,
+    v1.ResolveTokenResponse,
+  ),
+  watch: method<IWatchRequest, IWatchEvent>('Watch', v1.WatchRequest, v1.WatchEvent, true),
+  reportUsage: method<IReportUsageRequest, IReportUsageResponse>(
+    'ReportUsage',
+    v1.ReportUsageRequest,
+    v1.ReportUsageResponse,
+  ),
+  acquireProbe: method<IAcquireProbeRequest, IAcquireProbeResponse>(
+    'AcquireProbe',
+    v1.AcquireProbeRequest,
+    v1.AcquireProbeResponse,
+  ),
+  releaseProbe: method<IReleaseProbeRequest, IReleaseProbeResponse>(
+    'ReleaseProbe',
+    v1.ReleaseProbeRequest,
+    v1.ReleaseProbeResponse,
+  ),
+};
+
+/** What a control plane implements. */
+export interface GatewayHandlers {
+  resolveToken: handleUnaryCall<IResolveTokenRequest, IResolveTokenResponse>;
+  watch: handleServerStreamingCall<IWatchRequest, IWatchEvent>;
+  reportUsage: handleUnaryCall<IReportUsageRequest, IReportUsageResponse>;
+  acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
+  releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
+}

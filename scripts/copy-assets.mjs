@@ -1,0 +1,21 @@
+// Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/.
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ASSET = /\.(sql|lua|html|css|svg|json)$/;
+const walk = (dir) =>
+  readdirSync(dir).flatMap((name) => {
+    const path = join(dir, name);
+    return statSync(path).isDirectory() ? walk(path) : [path];
+  });
+
+for (const plane of ['base', 'proto', 'dataplane', 'controlplane', 'singlenode', 'test', 'bench']) {
+  const source = join(plane, 'src');
+  if (!existsSync(source)) continue;
+  for (const path of walk(source)) {
+    if (!ASSET.test(path)) continue;
+    const target = join(plane, 'dist', path.slice(source.length + 1));
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(path, target);
+  }
+}
