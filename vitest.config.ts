@@ -1,6 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const root = fileURLToPath(new URL('.', import.meta.url));
+
 export default defineConfig({
+  resolve: {
+    // Tests run on the sources, so a stale build can never pass for the code.
+    alias: [
+      { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
+    ],
+  },
   test: {
     include: ['{base,proto,dataplane,controlplane,singlenode,test,bench}/src/**/*.test.ts'],
     globalSetup: ['test/src/global-setup.ts'],

@@ -1,0 +1,25 @@
+/** The trail of who did what (DESIGN §11). Written in the transaction that does it. */
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { JSONValue, Tx } from '../db/sql.js';
+import type { Actor } from '../http/access.js';
+
+/** Field → [before, after]. Secrets are never passed here; a changed one is `["[secret]", "[secret]"]`. */
+export type Changes = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
+
+export interface AuditTarget {
+  readonly type: string;
+  readonly id: string;
+}
+
+export async function recordAudit(
+  tx: Tx,
+  actor: Actor,
+  action: string,
+  target: AuditTarget,
+  changes: Changes,
+): Promise<void> {
+  await tx`
+    insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
+    values (${uuidv7(Date.now())}, ${actor.orgId}, ${actor.userId}, ${actor.email}, ${action},
+            ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)})`;
+}

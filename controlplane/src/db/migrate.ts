@@ -1,0 +1,63 @@
+/**
+ * Numbered, forward-only migrations, run at start by whoever is first: an advisory lock makes the others wait and then
+ * find nothing to do. Each file runs in one transaction with its own entry in `schema_migrations`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Sql } from './sql.js';
+
+const DIRECTORY = new URL('./migrations/', import.meta.url);
+const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+/** The database was written by a newer version of this program. */
+export class NewerSchema extends Error {
+  constructor(readonly version: number) {
+    super(`the database has schema ${version}, which this version does not know: start the newer version again`);
+    this.name = 'NewerSchema';
+  }
+}
+
+interface Migration {
+  readonly version: number;
+  readonly name: string;
+}
+
+export function migrations(): readonly Migration[] {
+  return readdirSync(DIRECTORY)
+    .map((name) => ({ name, match: FILE.exec(name) }))
+    .filter(({ match }) => match !== null)
+    .map(({ name, match }) => ({ version: Number(match![1]), name }))
+    .sort((a, b) => a.version - b.version);
+}
+
+/** Brings the schema up to date; returns the names of the files that ran. */
+export async function migrate(sql: Sql): Promise<readonly string[]> {
+  const connection = await sql.reserve();
+  try {
+    await connection`select pg_advisory_lock(hashtext('schema_migrations'))`;
+    await connection`create table if not exists schema_migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default now())`;
+    const rows = await connection<{ version: number }[]>`select version from schema_migrations order by version`;
+    const applied = new Set(rows.map((row) => row.version));
+    const known = migrations();
+    const newest = rows.at(-1)?.version ?? 0;
+    if (newest > (known.at(-1)?.version ?? 0)) throw new NewerSchema(newest);
+    const ran: string[] = [];
+    for (const { version, name } of known) {
+      if (applied.has(version)) continue;
+      const text = readFileSync(new URL(name, DIRECTORY), 'utf8');
+      await connection
+        .unsafe(
+          `begin;\ninsert into schema_migrations (version, name) values (${version}, '${name}');\n${text}\ncommit;`,
+        )
+        .catch(async (error: unknown) => {
+          await connection`rollback`;
+          throw error;
+        });
+      ran.push(name);
+    }
+    return ran;
+  } finally {
+    await connection`select pg_advisory_unlock(hashtext('schema_migrations'))`.catch(() => {});
+    connection.release();
+  }
+}

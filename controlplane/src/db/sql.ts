@@ -1,0 +1,53 @@
+/** The Postgres connection pool and its types. */
+import type { Secret } from '@acg/base/secret';
+import postgres from 'postgres';
+
+/** int8 arrives as a number: exact below 2^53. Sums of nano-dollars are read as `::text` where they may be larger. */
+type Types = { bigint: number };
+export type Sql = postgres.Sql<Types>;
+/** Functions that must run inside a transaction take this type. */
+export type Tx = postgres.TransactionSql<Types>;
+export type { JSONValue } from 'postgres';
+
+export interface SqlOptions {
+  readonly connectionsMax: number;
+  readonly applicationName: string;
+}
+
+const CONNECT_TIMEOUT_S = 10;
+const STATEMENT_TIMEOUT_MS = 60_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+
+/** Opens a lazy pool; nothing connects before the first query. */
+export function openSql(url: Secret, options: SqlOptions): Sql {
+  return postgres<{ bigint: postgres.PostgresType<number> }>(url.reveal(), {
+    max: options.connectionsMax,
+    connect_timeout: CONNECT_TIMEOUT_S,
+    idle_timeout: 300,
+    max_lifetime: 3_600,
+    onnotice: () => {},
+    connection: {
+      application_name: options.applicationName,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      TimeZone: 'UTC',
+    },
+    types: {
+      bigint: {
+        to: 20,
+        from: [20],
+        serialize: (value: number) => String(value),
+        parse: (text: string) => Number(text),
+      },
+    },
+  });
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Whether the error is a violation of that unique constraint or index. */
+export function violates(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.constraint_name === constraint
+  );
+}

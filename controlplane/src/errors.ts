@@ -1,0 +1,48 @@
+/** Domain errors. They carry a stable code and a message for the user, and know no HTTP (STYLE §2.6). */
+
+export type ErrorCode =
+  | 'invalid_input'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'too_many_attempts';
+
+export abstract class AppError extends Error {
+  abstract readonly code: ErrorCode;
+}
+
+/** The message names the field and says what would be right. */
+export class InvalidInput extends AppError {
+  readonly code = 'invalid_input';
+}
+
+export class Unauthenticated extends AppError {
+  readonly code = 'unauthenticated';
+}
+
+export class Forbidden extends AppError {
+  readonly code = 'forbidden';
+}
+
+export class NotFound extends AppError {
+  readonly code = 'not_found';
+  /** `what` is the resource's name, e.g. `agent`. */
+  constructor(what: string) {
+    super(`no such ${what}`);
+  }
+}
+
+export class Conflict extends AppError {
+  readonly code = 'conflict';
+}
+
+export class TooManyAttempts extends AppError {
+  readonly code = 'too_many_attempts';
+  constructor(
+    message: string,
+    readonly retryAfterSeconds: number,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,11 @@
+/** The only pairing of domain error codes with HTTP statuses (SPEC §7). */
+import type { ErrorCode } from '../errors.js';
+
+export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
+  invalid_input: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_many_attempts: 429,
+};

@@ -1,0 +1,18 @@
+/** TypeBox pieces that several features share. */
+import { Type } from 'typebox';
+
+export const Uuid = Type.String({ format: 'uuid' });
+/** ISO 8601, UTC, milliseconds (SPEC §2). */
+export const Timestamp = Type.String({ format: 'date-time' });
+export const IdParams = Type.Object({ id: Uuid });
+/** A name that people give: shown in lists and mails, so no control characters. */
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
+});
+export const ErrorReply = Type.Object({ error: Type.String() });
+
+/** Closed object: unknown fields are refused with their name. */
+export const Body = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false });

@@ -1,0 +1,73 @@
+/**
+ * Request validation (DESIGN §14): bodies are never coerced and unknown fields are refused; query strings and path
+ * parameters are parsed to their types. Messages name the field and say what would be right.
+ */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import ajvFormats from 'ajv-formats';
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { InvalidInput } from '../errors.js';
+
+const addFormats = ajvFormats.default;
+const strictAjv = new Ajv({
+  coerceTypes: false,
+  useDefaults: true,
+  removeAdditional: false,
+  allErrors: false,
+  verbose: true,
+});
+const parsingAjv = new Ajv({
+  coerceTypes: true,
+  useDefaults: true,
+  removeAdditional: false,
+  allErrors: false,
+  verbose: true,
+});
+addFormats(strictAjv);
+addFormats(parsingAjv);
+
+const compiled = new WeakMap<object, ValidateFunction>();
+
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const validate = (httpPart === 'body' ? strictAjv : parsingAjv).compile(schema);
+  compiled.set(schema, validate);
+  return validate;
+};
+
+/** The 400 for a failed validation. */
+export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
+  const error = errors[0] as unknown as ErrorObject | undefined;
+  return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describe(error, httpPart));
+}
+
+function describe(error: ErrorObject, httpPart: string): string {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const field = path === '' ? null : path;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `unknown field ${JSON.stringify(error.params.additionalProperty)}${field === null ? '' : ` in ${field}`}`;
+    case 'required':
+      return `${field === null ? '' : `${field}.`}${String(error.params.missingProperty)} is required`;
+    case 'enum':
+    case 'const':
+    case 'anyOf':
+      return `${field ?? httpPart} must be ${allowed(error)}`;
+    case 'pattern':
+      return `${field ?? httpPart} has characters that are not allowed, or is blank`;
+    case 'type':
+      return field === null
+        ? `the ${httpPart} must be a JSON ${String(error.params.type)}`
+        : `${field} ${error.message}`;
+    default:
+      return `${field ?? httpPart} ${error.message ?? 'is invalid'}`;
+  }
+}
+
+function allowed(error: ErrorObject): string {
+  const schema = error.parentSchema as { anyOf?: { const?: unknown; type?: string }[]; enum?: unknown[] } | undefined;
+  const values = schema?.enum ?? schema?.anyOf?.map((option) => option.const ?? option.type);
+  const given = error.params.allowedValues as unknown[] | undefined;
+  const list = given ?? values?.filter((value) => value !== undefined);
+  return list === undefined || list.length === 0 ? 'one of the allowed values' : `one of ${list.join(', ')}`;
+}

@@ -1,0 +1,50 @@
+/** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end. */
+import { ConfigError } from '@acg/base/env-reader';
+import { createLogger } from '@acg/base/log';
+import { type Config, loadConfig } from './config.js';
+import { startupProblem } from './ops/startup-problem.js';
+import { buildService } from './service.js';
+
+const EXIT_CONFIG = 78;
+const EXIT_UNAVAILABLE = 69;
+
+function readConfig(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) process.stderr.write(`controlplane: ${problem}\n`);
+    process.exit(EXIT_CONFIG);
+  }
+}
+
+const config = readConfig();
+const log = createLogger('control', config.logLevel);
+const service = buildService(config, log);
+
+let stopping = false;
+async function stop(reason: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log.info({ reason }, 'stopping');
+  const deadline = setTimeout(() => {
+    log.warn({ timeoutMs: config.drainTimeoutMs }, 'drain timed out');
+    process.exit(1);
+  }, config.drainTimeoutMs);
+  await service.stop();
+  clearTimeout(deadline);
+  process.exit(0);
+}
+
+process.on('SIGTERM', () => void stop('SIGTERM'));
+process.on('SIGINT', () => void stop('SIGINT'));
+process.on('disconnect', () => void stop('launcher ended'));
+
+try {
+  const { port } = await service.start();
+  log.info({ host: config.host, port }, 'control plane listening');
+  process.send?.({ ready: true, port });
+} catch (error) {
+  process.stderr.write(`controlplane: ${startupProblem(error, config)}\n`);
+  process.exit(EXIT_UNAVAILABLE);
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import type { App } from '../http/app.js';
+import { PageQuery, page } from '../http/pagination.js';
+import { IdParams } from '../http/schema.js';
+import { Deleted, ProjectInput, ProjectList, ProjectReply } from './schema.js';
+import type { ProjectService } from './service.js';
+
+export function projectRoutes(app: App, projects: ProjectService): void {
+  app.get(
+    '/v1/projects',
+    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: ProjectList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await projects.list(actor, { limit, offset });
+      return { projects: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/projects',
+    { config: { access: 'admin' }, schema: { body: ProjectInput, response: { 201: ProjectReply } } },
+    async ({ actor, body }, reply) => reply.code(201).send({ project: await projects.create(actor, body.name) }),
+  );
+  app.get(
+    '/v1/projects/:id',
+    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: ProjectReply } } },
+    async ({ actor, params }) => ({ project: await projects.get(actor, params.id) }),
+  );
+  app.patch(
+    '/v1/projects/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, body: ProjectInput, response: { 200: ProjectReply } } },
+    async ({ actor, params, body }) => ({ project: await projects.rename(actor, params.id, body.name) }),
+  );
+  app.delete(
+    '/v1/projects/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await projects.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

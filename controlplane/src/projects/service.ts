@@ -1,0 +1,63 @@
+/** Projects: rules and transactions. */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/trail.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Conflict, NotFound } from '../errors.js';
+import type { Actor } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { freeSlug, slugOf } from '../slug.js';
+import type { Project } from './schema.js';
+import * as store from './store.js';
+
+export class ProjectService {
+  constructor(readonly sql: Sql) {}
+
+  async list(actor: Actor, page: Page): Promise<Listed<Project>> {
+    const { rows, total } = await store.listProjects(this.sql, actor.orgId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  async get(actor: Actor, id: string): Promise<Project> {
+    const row = await store.loadProject(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('project');
+    return present(row);
+  }
+
+  async create(actor: Actor, name: string): Promise<Project> {
+    return this.sql.begin(async (tx) => {
+      const row = await insertNamedProject(tx, actor.orgId, name);
+      await recordAudit(tx, actor, 'project.create', { type: 'project', id: row.id }, { name: [null, name] });
+      return present(row);
+    });
+  }
+
+  async rename(actor: Actor, id: string, name: string): Promise<Project> {
+    return this.sql.begin(async (tx) => {
+      const before = await store.loadProject(tx, actor.orgId, id);
+      const row = await store.renameProject(tx, actor.orgId, id, name);
+      if (before === null || row === null) throw new NotFound('project');
+      await recordAudit(tx, actor, 'project.update', { type: 'project', id }, { name: [before.name, name] });
+      return present(row);
+    });
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const agents = await store.countAgents(tx, actor.orgId, id);
+      if (agents === null) throw new NotFound('project');
+      if (agents > 0) throw new Conflict(`the project still has ${agents} agents: delete them first`);
+      await store.deleteProject(tx, actor.orgId, id);
+      await recordAudit(tx, actor, 'project.delete', { type: 'project', id }, {});
+    });
+  }
+}
+
+/** Also used by signup for the first project. Writers of one organization take turns, so slugs do not collide. */
+export async function insertNamedProject(tx: Tx, orgId: string, name: string): Promise<store.ProjectRow> {
+  await tx`select pg_advisory_xact_lock(hashtext(${`projects:${orgId}`}))`;
+  const base = slugOf(name, 'project');
+  const slug = freeSlug(base, await store.takenSlugs(tx, orgId, base));
+  return store.insertProject(tx, { id: uuidv7(Date.now()), orgId, name, slug });
+}
+
+const present = (row: store.ProjectRow): Project => ({ ...row, createdAt: row.createdAt.toISOString() });

@@ -1,0 +1,60 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { Listed, Page } from '../http/pagination.js';
+
+export interface ProjectRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly createdAt: Date;
+}
+
+export async function listProjects(sql: Sql, orgId: string, page: Page): Promise<Listed<ProjectRow>> {
+  const rows = await sql<ProjectRow[]>`
+    select id, name, slug, created_at as "createdAt" from projects
+     where org_id = ${orgId} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where org_id = ${orgId}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadProject(sql: Sql | Tx, orgId: string, id: string): Promise<ProjectRow | null> {
+  const [row] = await sql<ProjectRow[]>`
+    select id, name, slug, created_at as "createdAt" from projects where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+export async function insertProject(
+  tx: Tx,
+  project: { id: string; orgId: string; name: string; slug: string },
+): Promise<ProjectRow> {
+  const [row] = await tx<ProjectRow[]>`
+    insert into projects (id, org_id, name, slug)
+    values (${project.id}, ${project.orgId}, ${project.name}, ${project.slug})
+    returning id, name, slug, created_at as "createdAt"`;
+  return row!;
+}
+
+export async function renameProject(tx: Tx, orgId: string, id: string, name: string): Promise<ProjectRow | null> {
+  const [row] = await tx<ProjectRow[]>`
+    update projects set name = ${name} where org_id = ${orgId} and id = ${id}
+    returning id, name, slug, created_at as "createdAt"`;
+  return row ?? null;
+}
+
+/** How many agents the project has; locks the project row against new ones. */
+export async function countAgents(tx: Tx, orgId: string, id: string): Promise<number | null> {
+  const [project] = await tx`select 1 from projects where org_id = ${orgId} and id = ${id} for update`;
+  if (project === undefined) return null;
+  const [count] = await tx<{ total: number }[]>`select count(*) as total from agents where project_id = ${id}`;
+  return count!.total;
+}
+
+export async function deleteProject(tx: Tx, orgId: string, id: string): Promise<void> {
+  await tx`delete from projects where org_id = ${orgId} and id = ${id}`;
+}
+
+/** The slugs in the organization that begin with `base`. */
+export async function takenSlugs(tx: Tx, orgId: string, base: string): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ slug: string }[]>`
+    select slug from projects where org_id = ${orgId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
+  return new Set(rows.map((row) => row.slug));
+}

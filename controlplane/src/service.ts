@@ -1,0 +1,53 @@
+/** Composition root of the control plane: the only file that builds adapters; start and stop in order. */
+import type { Logger } from '@acg/base/log';
+import { SessionTokens } from './auth/session-token.js';
+import type { Config } from './config.js';
+import { migrate } from './db/migrate.js';
+import { openSql, type Sql } from './db/sql.js';
+import { type App, createApp } from './http/app.js';
+import { Authenticator } from './http/authenticate.js';
+import { Health, healthRoutes } from './ops/health.js';
+import { projectRoutes } from './projects/routes.js';
+import { ProjectService } from './projects/service.js';
+
+const SQL_CONNECTIONS_MAX = 10;
+
+export interface Service {
+  readonly app: App;
+  readonly sql: Sql;
+  /** Migrates, opens the ports; resolves when everything is served. */
+  start(): Promise<{ port: number }>;
+  /** Stops accepting, lets requests finish, closes the pool. */
+  stop(): Promise<void>;
+}
+
+export function buildService(config: Config, log: Logger): Service {
+  const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-controlplane' });
+  const tokens = new SessionTokens(config.jwtSecret);
+  const health = new Health(sql);
+  const app = createApp({
+    log,
+    authenticator: new Authenticator(sql, tokens),
+    trustedProxyCidrs: config.trustedProxyCidrs,
+  });
+  healthRoutes(app, health);
+  projectRoutes(app, new ProjectService(sql));
+
+  return {
+    app,
+    sql,
+    async start() {
+      const ran = await migrate(sql);
+      if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+      await app.listen({ host: config.host, port: config.port });
+      health.started = true;
+      const address = app.server.address();
+      return { port: typeof address === 'object' && address !== null ? address.port : config.port };
+    },
+    async stop() {
+      health.started = false;
+      await app.close();
+      await sql.end({ timeout: 5 });
+    },
+  };
+}

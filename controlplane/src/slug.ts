@@ -1,0 +1,23 @@
+/** Slugs: made from names, unique in their parent, suffixed on collision (DESIGN §11). */
+
+const SLUG_LENGTH_MAX = 60;
+
+/** `Support Bot (EU)` → `support-bot-eu`; a name without Latin letters or digits gives the fallback. */
+export function slugOf(name: string, fallback: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_LENGTH_MAX)
+    .replace(/^-|-$/g, '');
+  return slug === '' ? fallback : slug;
+}
+
+/** The first of base, base-2, base-3 … that is free. */
+export function freeSlug(base: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(base)) return base;
+  for (let n = 2; ; n++) {
+    const slug = `${base}-${n}`;
+    if (!taken.has(slug)) return slug;
+  }
+}

@@ -1,0 +1,119 @@
+/** A real control plane in this process, on its own database and ephemeral ports, for one test file. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@acg/base/log';
+import { Secret } from '@acg/base/secret';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { SessionTokens } from '@acg/controlplane/auth/session-token';
+import { type Config, loadConfig } from '@acg/controlplane/config';
+import type { Role } from '@acg/controlplane/http/access';
+import { buildService, type Service } from '@acg/controlplane/service';
+import { afterAll, beforeAll } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted field by field
+  readonly body: any;
+}
+
+export interface Member {
+  readonly userId: string;
+  readonly orgId: string;
+  readonly token: string;
+  call(method: string, path: string, body?: unknown): Promise<ApiResponse>;
+}
+
+export interface TestControlPlane {
+  readonly config: Config;
+  readonly service: Service;
+  readonly database: TestDatabase;
+  readonly url: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** One HTTP call; `token` null sends no Authorization. */
+  call(method: string, path: string, options?: { token?: string | null; body?: unknown }): Promise<ApiResponse>;
+  /** A new organization (or a member of an existing one) made directly in the database, with a session token. */
+  member(role: Role, orgId?: string): Promise<Member>;
+  stop(): Promise<void>;
+}
+
+export async function startControlPlane(
+  overrides: Readonly<Record<string, string>> = {},
+  database?: TestDatabase,
+): Promise<TestControlPlane> {
+  const db = database ?? (await createTestDatabase());
+  const dataDir = mkdtempSync(join(tmpdir(), 'acg-control-'));
+  const env: Record<string, string> = {
+    GATEWAY_DATA_DIR: dataDir,
+    CONTROLPLANE_PORT: '0',
+    GRPC_LISTEN: '127.0.0.1:0',
+    DATABASE_URL: db.url.reveal(),
+    MASTER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+    JWT_SECRET: 'test-jwt-secret-0123456789-0123456789',
+    INTERNAL_TOKEN: 'test-internal-token-0123456789-0123456789',
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    LOG_LEVEL: 'silent',
+    ...overrides,
+  };
+  const config = loadConfig(env);
+  const service = buildService(config, createLogger('control', config.logLevel));
+  const { port } = await service.start();
+  const url = `http://127.0.0.1:${port}`;
+  const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
+  const call: TestControlPlane['call'] = async (method, path, { token = null, body } = {}) => {
+    const headers: Record<string, string> = {};
+    if (token !== null) headers.authorization = `Bearer ${token}`;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+  };
+  return {
+    config,
+    service,
+    database: db,
+    url,
+    env,
+    call,
+    async member(role, orgId) {
+      const org = orgId ?? (await insertOrganization(db));
+      const userId = uuidv7(Date.now());
+      const email = `${randomBytes(6).toString('hex')}@example.com`;
+      await db.sql`insert into users (id, email, name, password_hash) values (${userId}, ${email}, 'Test', 'none')`;
+      await db.sql`insert into memberships (org_id, user_id, role) values (${org}, ${userId}, ${role})`;
+      const token = tokens.issue({ userId, orgId: org, version: 1 });
+      return { userId, orgId: org, token, call: (method, path, body) => call(method, path, { token, body }) };
+    },
+    async stop() {
+      await service.stop();
+      if (database === undefined) await db.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function insertOrganization(db: TestDatabase): Promise<string> {
+  const id = uuidv7(Date.now());
+  await db.sql`insert into organizations (id, name, slug) values (${id}, 'Test org', ${`org-${id}`})`;
+  return id;
+}
+
+/** One control plane for all tests of the calling file. */
+export function useControlPlane(overrides: Readonly<Record<string, string>> = {}): () => TestControlPlane {
+  let plane: TestControlPlane | null = null;
+  beforeAll(async () => {
+    plane = await startControlPlane(overrides);
+  });
+  afterAll(async () => {
+    await plane?.stop();
+  });
+  return () => plane!;
+}
