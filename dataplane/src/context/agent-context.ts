@@ -30,6 +30,8 @@ export interface AgentContext {
   /** The ledger's figure of that month: a floor under the counters' own. */
   readonly spendNanos: number;
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** Providers that exist for the organization but have no account here: 403, where an unknown slug is 404. */
+  readonly unassignedProviders: ReadonlySet<string>;
 }
 
 export interface Upstream {
