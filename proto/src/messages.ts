@@ -1,4 +1,5 @@
 /** The messages of gateway.proto under their own names. */
+import './plain-numbers.js';
 import { acg } from './generated/gateway.js';
 
 export const {

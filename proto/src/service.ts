@@ -1,4 +1,5 @@
 /** The gRPC service of gateway.proto, typed from the generated codec, for servers and clients alike. */
+import './plain-numbers.js';
 import type { handleServerStreamingCall, handleUnaryCall, MethodDefinition } from '@grpc/grpc-js';
 import type { Reader, Writer } from 'protobufjs/minimal.js';
 import { acg } from './generated/gateway.js';
