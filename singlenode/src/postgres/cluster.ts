@@ -54,7 +54,12 @@ export class PostgresCluster {
     keeper: ChildProcess,
   ) {
     this.#keeper = keeper;
-    this.exited = new Promise((resolve) => keeper.once('exit', () => resolve()));
+    this.exited = new Promise((resolve) =>
+      keeper.once('exit', () => {
+        keeper.stdin?.destroy(); // lets the keeper's watcher end when the server died by itself
+        resolve();
+      }),
+    );
   }
 
   /** Throws {@link PostgresUnavailable} with a line that says what to do. */

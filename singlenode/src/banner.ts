@@ -1,0 +1,22 @@
+/** What `npm start` prints when everything runs: the URLs and the next commands. */
+
+export interface Addresses {
+  readonly controlPlane: string;
+  readonly dataPlane: string;
+  readonly dataDir: string;
+}
+
+export const banner = ({ controlPlane, dataPlane, dataDir }: Addresses): string => `
+Agent Credential Gateway is running.
+
+  Management API   ${controlPlane}/v1      (reference: ${controlPlane}/docs)
+  Agents' proxy    ${dataPlane}/v1/proxy/{provider}
+  Data             ${dataDir}
+
+Next: make an account (README, "Two-minute quickstart", has the rest):
+
+  curl -s ${controlPlane}/v1/auth/signup -H 'content-type: application/json' \\
+    -d '{"email":"you@example.com","password":"correct horse battery","name":"You","orgName":"Acme"}'
+
+Ctrl-C stops everything; the next start finds all data again.
+`;

@@ -1,0 +1,72 @@
+/** The single node's own Postgres: where its files are, how it starts, and its restart when it dies. */
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { findBinaries, reachable, sharedClusterDirectory } from './postgres/binaries.js';
+import { PostgresCluster } from './postgres/cluster.js';
+import type { NodeSecrets } from './secrets.js';
+
+const DATABASE = 'gateway';
+const SETTINGS = ['shared_buffers=256MB', 'max_connections=100', 'max_wal_size=2GB', 'wal_compression=on'];
+
+export class EmbeddedDatabase {
+  #cluster: PostgresCluster | null = null;
+  #stopping = false;
+
+  constructor(
+    readonly dataDir: string,
+    readonly secrets: NodeSecrets,
+    /** Called when the server died and was started again, or could not be. */
+    readonly onRestart: (problem: string | null) => void,
+  ) {}
+
+  /** Starts the server and makes the database; returns its URL. */
+  async start(): Promise<string> {
+    this.#cluster = await this.#startCluster(0);
+    await this.#cluster.createDatabase(DATABASE);
+    return this.#cluster.url(DATABASE);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#cluster?.stop();
+  }
+
+  async #startCluster(port: number): Promise<PostgresCluster> {
+    const binaries = findBinaries();
+    const cluster = await PostgresCluster.start({
+      binaries,
+      directory: clusterDirectory(this.dataDir, this.secrets, binaries.user),
+      password: this.secrets.databasePassword,
+      logFile: join(this.dataDir, 'postgres.log'),
+      port,
+      settings: SETTINGS,
+    });
+    void cluster.exited.then(() => this.#restart(cluster.port));
+    return cluster;
+  }
+
+  async #restart(port: number): Promise<void> {
+    if (this.#stopping) return;
+    try {
+      this.#cluster = await this.#startCluster(port); // same port: the control plane reconnects by itself
+      this.onRestart(null);
+    } catch (error) {
+      this.onRestart((error as Error).message);
+    }
+  }
+}
+
+/** Whether a database was made here before. */
+export const hasDatabase = (dataDir: string): boolean =>
+  existsSync(join(dataDir, 'postgres')) || existsSync(join(dataDir, 'postgres.log'));
+
+function clusterDirectory(dataDir: string, secrets: NodeSecrets, user: { uid: number; gid: number } | null): string {
+  const inside = join(resolve(dataDir), 'postgres');
+  if (user === null || existsSync(inside)) return inside;
+  const outside = sharedClusterDirectory(secrets.clusterName);
+  if (existsSync(outside)) return outside;
+  chmodSync(dataDir, 0o711); // the files in it stay 0600; the user that runs Postgres must be able to pass through
+  if (reachable(dataDir, user)) return inside;
+  mkdirSync(dirname(outside), { recursive: true, mode: 0o755 });
+  return outside;
+}

@@ -1,0 +1,99 @@
+/**
+ * `npm start`: everything on one node (DESIGN §4). Starts the embedded Postgres, the control plane and one data plane
+ * with in-process counters; stops them in the opposite order, so that usage is flushed before the database goes.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lockDirectory } from '@acg/base/directory-lock';
+import { banner } from './banner.js';
+import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
+import { PlaneFailed, PlaneProcess } from './plane-process.js';
+import { loadSecrets } from './secrets.js';
+
+const EXIT_FAILURE = 69;
+const say = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
+
+const env = process.env;
+const dataDir = resolve(env.GATEWAY_DATA_DIR || '.gateway');
+let database: EmbeddedDatabase | null = null;
+let controlPlane: PlaneProcess | null = null;
+let dataPlane: PlaneProcess | null = null;
+let stopping: Promise<void> | null = null;
+
+/** Data plane, control plane, database: each needs the next one to finish its work. */
+function stop(exitCode: number): Promise<void> {
+  stopping ??= (async () => {
+    await dataPlane?.stop();
+    await controlPlane?.stop();
+    await database?.stop();
+    process.exit(exitCode);
+  })();
+  return stopping;
+}
+
+process.on('SIGINT', () => {
+  if (stopping === null) say('stopping …');
+  void stop(0);
+});
+process.on('SIGTERM', () => void stop(0));
+process.on('SIGHUP', () => void stop(0));
+
+async function start(): Promise<void> {
+  const fresh = !existsSync(dataDir);
+  if (fresh) say(`first start: preparing ${dataDir}`);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  lockDirectory(dataDir, 'gateway');
+  const secrets = loadSecrets(dataDir, hasDatabase(dataDir));
+  let databaseUrl = env.DATABASE_URL;
+  if (!databaseUrl) {
+    database = new EmbeddedDatabase(dataDir, secrets, (problem) => {
+      if (problem === null) say('the database had ended and runs again');
+      else {
+        say(`the database ended and does not start again: ${problem}`);
+        void stop(EXIT_FAILURE);
+      }
+    });
+    databaseUrl = await database.start();
+  }
+  const shared = { ...env, GATEWAY_DATA_DIR: dataDir, LOG_LEVEL: env.LOG_LEVEL || 'warn' };
+  const internalToken = env.INTERNAL_TOKEN || secrets.internalToken;
+  controlPlane = new PlaneProcess({
+    name: 'control plane',
+    script: fileURLToPath(import.meta.resolve('@acg/controlplane/main')),
+    env: {
+      ...shared,
+      DATABASE_URL: databaseUrl,
+      MASTER_KEYS: env.MASTER_KEYS || secrets.masterKeys,
+      JWT_SECRET: env.JWT_SECRET || secrets.jwtSecret,
+      INTERNAL_TOKEN: internalToken,
+    },
+    onRestart: say,
+  });
+  const control = await controlPlane.start();
+  dataPlane = new PlaneProcess({
+    name: 'data plane',
+    script: fileURLToPath(import.meta.resolve('@acg/dataplane/main')),
+    env: {
+      ...shared,
+      INTERNAL_TOKEN: internalToken,
+      CONTROLPLANE_GRPC: env.CONTROLPLANE_GRPC || `127.0.0.1:${control.grpcPort ?? 9090}`,
+    },
+    onRestart: say,
+  });
+  const data = await dataPlane.start();
+  const url = (host: string | undefined, port: number) => `http://${host || '127.0.0.1'}:${port}`;
+  process.stdout.write(
+    banner({
+      controlPlane: url(env.CONTROLPLANE_HOST, control.port),
+      dataPlane: url(env.DATAPLANE_HOST, data.port),
+      dataDir,
+    }),
+  );
+}
+
+start().catch((error: unknown) => {
+  // A plane that failed has already said why.
+  if (!(error instanceof PlaneFailed)) say((error as Error).message);
+  void stop(error instanceof PlaneFailed ? error.exitCode || EXIT_FAILURE : EXIT_FAILURE);
+});

@@ -1,0 +1,102 @@
+/** House rules that can be checked, so that they are not advice (README "Decisions"). */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+const sources = tracked.filter((path) => /^(base|proto|dataplane|controlplane|singlenode)\/src\/.*\.ts$/.test(path));
+const production = sources.filter((path) => !path.endsWith('.test.ts') && !path.endsWith('.d.ts'));
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const offenders = (paths: readonly string[], bad: (source: string, path: string) => boolean): string[] =>
+  paths.filter((path) => bad(text(path), path));
+
+const LINES_MAX = 400;
+
+describe('tidy', () => {
+  test('there are sources to check', () => {
+    expect(production.length).toBeGreaterThan(20);
+  });
+
+  test(`no source file has more than ${LINES_MAX} lines`, () => {
+    expect(offenders(production, (source) => source.split('\n').length > LINES_MAX)).toEqual([]);
+  });
+
+  test('no drawer files: utils, helpers, common, misc, manager', () => {
+    expect(
+      sources.filter((path) => /(^|[-/])(utils?|helpers?|common|misc|manager)([-.]|$)/.test(basename(path))),
+    ).toEqual([]);
+  });
+
+  test('the environment is read in config.ts and main.ts only', () => {
+    const allowed = /\/(config|main)\.ts$/;
+    expect(offenders(production, (source, path) => !allowed.test(path) && /process\.env\b/.test(source))).toEqual([]);
+  });
+
+  test('nothing prints with console', () => {
+    expect(offenders(production, (source) => /\bconsole\.\w+\(/.test(source))).toEqual([]);
+  });
+
+  test('named exports only', () => {
+    expect(offenders(production, (source) => /^export default/m.test(source))).toEqual([]);
+  });
+
+  test('no unfinished marks', () => {
+    expect(offenders(production, (source) => /\b(TODO|FIXME|XXX|HACK)\b/.test(source))).toEqual([]);
+  });
+
+  test('the planes share proto/ and base/ only', () => {
+    const crossing = offenders(production, (source, path) => {
+      if (path.startsWith('dataplane/')) return /@acg\/(controlplane|singlenode)\//.test(source);
+      if (path.startsWith('controlplane/')) return /@acg\/(dataplane|singlenode)\//.test(source);
+      if (path.startsWith('base/')) return /@acg\/\w+\//.test(source.replaceAll(/\* .*$/gm, ''));
+      if (path.startsWith('proto/')) return /@acg\/(dataplane|controlplane|singlenode)\//.test(source);
+      return false;
+    });
+    expect(crossing).toEqual([]);
+  });
+
+  test('SQL stays out of routes', () => {
+    const routes = production.filter((path) => path.startsWith('controlplane/') && path.endsWith('/routes.ts'));
+    expect(offenders(routes, (source) => /\bsql`|\btx`/.test(source))).toEqual([]);
+  });
+
+  test('no await in the stages of the hot path', () => {
+    const stages = production.filter((path) => path.startsWith('dataplane/src/stages/'));
+    expect(offenders(stages, (source) => /\bawait\b/.test(source))).toEqual([]);
+  });
+
+  test('every source file is used by another one or is an entry point', () => {
+    const entry = /\/(main|config)\.ts$/;
+    const everything = [...sources, ...tracked.filter((p) => /^(test|bench)\/src\/.*\.ts$/.test(p))].map(
+      (p) => [p, text(p)] as const,
+    );
+    const packages = tracked
+      .filter((path) => path.endsWith('package.json'))
+      .map(text)
+      .join('\n');
+    const dead = production.filter((path) => {
+      if (entry.test(path)) return false;
+      const name = basename(path, '.ts');
+      const imported = new RegExp(`['"/]${name}(\\.js)?['"]`);
+      const used = everything.some(
+        ([other, source]) => other !== path && !other.endsWith('.test.ts') && imported.test(source),
+      );
+      return !used && !packages.includes(`${name}.js`);
+    });
+    expect(dead).toEqual([]);
+  });
+
+  test('the native addon of the HTTP server is the one that was reviewed', async () => {
+    const { createHash } = await import('node:crypto');
+    const file = join(root, 'node_modules/uWebSockets.js/uws_linux_x64_115.node');
+    expect(createHash('sha256').update(readFileSync(file)).digest('hex')).toBe(
+      'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',
+    );
+  });
+});
