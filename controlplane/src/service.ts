@@ -7,6 +7,7 @@ import { openSql, type Sql } from './db/sql.js';
 import { type App, createApp } from './http/app.js';
 import { Authenticator } from './http/authenticate.js';
 import { Health, healthRoutes } from './ops/health.js';
+import { Metrics, metricsRoute } from './ops/metrics.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 
@@ -25,12 +26,17 @@ export function buildService(config: Config, log: Logger): Service {
   const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-controlplane' });
   const tokens = new SessionTokens(config.jwtSecret);
   const health = new Health(sql);
+  const metrics = new Metrics(config.version);
   const app = createApp({
     log,
     authenticator: new Authenticator(sql, tokens),
+    metrics,
     trustedProxyCidrs: config.trustedProxyCidrs,
+    publicUrl: config.publicUrl,
+    version: config.version,
   });
   healthRoutes(app, health);
+  metricsRoute(app, metrics);
   projectRoutes(app, new ProjectService(sql));
 
   return {

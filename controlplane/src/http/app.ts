@@ -1,11 +1,22 @@
-/** The HTTP server of /v1: limits, validation, authentication, errors. Features add their routes to it. */
+/** The HTTP server of /v1: limits, validation, authentication, errors, headers. Features add their routes to it. */
 import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { AppError, TooManyAttempts } from '../errors.js';
+import type { Metrics } from '../ops/metrics.js';
 import type { Authenticator } from './authenticate.js';
+import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
+import { addOpenApi } from './openapi.js';
+import { recordRoutes } from './route-table.js';
+import { addSecurityHeaders } from './security-headers.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
 
 export type App = ReturnType<typeof createApp>;
@@ -16,14 +27,17 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export interface AppOptions {
   readonly log: Logger;
   readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
   /** Peers whose X-Forwarded-For is believed. */
   readonly trustedProxyCidrs: readonly string[];
+  readonly publicUrl: string;
+  readonly version: string;
 }
 
 export function createApp(options: AppOptions) {
   const app = Fastify({
     loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => uuidv7(Date.now()),
@@ -32,32 +46,38 @@ export function createApp(options: AppOptions) {
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');
-  app.addHook('onRoute', (route) => {
-    if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
-      throw new Error(`${String(route.method)} ${route.url} declares no access`);
-    }
-  });
+  recordRoutes(app);
+  addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
+  addBodyRules(app);
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
   });
+  app.addHook('onResponse', async (request, reply) => options.metrics.observe(request, reply));
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     void reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });
   });
+  addOpenApi(app, { version: options.version, publicUrl: options.publicUrl });
   return app;
 }
+
+/** What Fastify says for these in its own words, in words that name the way out. */
+const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
+  FST_ERR_CTP_BODY_TOO_LARGE: `the body is larger than ${BODY_BYTES_MAX} bytes`,
+};
 
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
     if (error instanceof TooManyAttempts) void reply.header('retry-after', String(error.retryAfterSeconds));
+    if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
     void reply.code(STATUS_OF[error.code]).send({ error: error.message });
     return;
   }
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) {
-    // Fastify's own: malformed JSON, body too large, unsupported media type.
-    void reply.code(status === 415 ? 400 : status).send({ error: error.message });
+    void reply.code(status === 415 ? 400 : status).send({ error: FASTIFY_MESSAGES[error.code] ?? error.message });
     return;
   }
   request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');

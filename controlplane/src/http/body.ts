@@ -1,0 +1,27 @@
+/**
+ * Which bodies are read (DESIGN §14): JSON only. A route that takes no body accepts none, an empty one or `{}`, because
+ * many clients send `Content-Type: application/json` with every call; anything else there is refused, not ignored.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { InvalidInput } from '../errors.js';
+
+export function addBodyRules(app: FastifyInstance): void {
+  app.removeContentTypeParser('text/plain');
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text.length === 0) done(null, undefined);
+    else {
+      void parseJson(request, text as string, (error, body) => {
+        done(error === null ? null : new InvalidInput(`the body is not valid JSON: ${error.message}`), body);
+      });
+    }
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body !== undefined) {
+      if (request.body === undefined) throw new InvalidInput('the body is empty: send a JSON object');
+    } else if (!isEmpty(request)) throw new InvalidInput('this endpoint takes no body');
+  });
+}
+
+const isEmpty = ({ body }: FastifyRequest): boolean =>
+  body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);

@@ -1,0 +1,69 @@
+/** OpenAPI 3.1 at /v1/openapi.json, made from the schemas that validate and serialise; a readable page at /docs. */
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Access } from './access.js';
+import { ErrorReply } from './schema.js';
+
+export interface OpenApiOptions {
+  readonly version: string;
+  readonly publicUrl: string;
+}
+
+const ACCESS_TEXT: Readonly<Record<Access, string>> = {
+  public: 'No session needed.',
+  session: 'Any session, whatever the role.',
+  viewer: 'Role: viewer or higher.',
+  member: 'Role: member or higher.',
+  admin: 'Role: admin or owner.',
+  owner: 'Role: owner.',
+};
+
+/** Called before any route is declared: it listens for them. */
+export function addOpenApi(app: FastifyInstance, options: OpenApiOptions): void {
+  const plugin = swagger as unknown as (instance: FastifyInstance, opts: object, done: () => void) => void;
+  // Called directly, not through register(), which would run only after the routes are declared.
+  plugin(app, { openapi: document(options), transform: describeRoute }, () => {});
+  app.get('/v1/openapi.json', {
+    config: { access: 'public' },
+    schema: { hide: true, response: { 200: Type.Object({}, { additionalProperties: true }) } },
+    handler: async () => app.swagger(),
+  });
+}
+
+const document = (options: OpenApiOptions) => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Agent Credential Gateway',
+    description: 'The management API: organizations, agents, gateway tokens, provider accounts, usage, webhooks.',
+    version: options.version,
+  },
+  servers: [{ url: options.publicUrl }],
+  components: { securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+});
+
+interface TransformInput {
+  readonly schema: Record<string, unknown> & { response?: Record<string, unknown> };
+  readonly url: string;
+  readonly route: { readonly config?: { readonly access?: Access } };
+}
+
+/** Adds what every route has in common, so that the routes need not repeat it: tag, security, error answers. */
+function describeRoute({ schema, url, route }: TransformInput) {
+  const access = route.config?.access;
+  if (access === undefined || schema?.hide === true) return { schema: { ...schema, hide: true }, url };
+  const errors: Record<string, unknown> = { 400: ErrorReply };
+  if (access !== 'public') Object.assign(errors, { 401: ErrorReply });
+  if (access !== 'public' && access !== 'session') Object.assign(errors, { 403: ErrorReply });
+  if (url.includes(':')) Object.assign(errors, { 404: ErrorReply });
+  return {
+    url,
+    schema: {
+      ...schema,
+      tags: schema.tags ?? [url.split('/')[2]],
+      description: [schema.description, ACCESS_TEXT[access]].filter(Boolean).join(' '),
+      security: access === 'public' ? [] : [{ session: [] }],
+      response: { ...errors, ...schema.response },
+    },
+  };
+}

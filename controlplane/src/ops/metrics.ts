@@ -1,0 +1,60 @@
+/**
+ * Prometheus metrics of the control plane (DESIGN §12). One registry per service: other parts add their gauges to
+ * `metrics.registry`. No label may grow with tenants: routes are labelled by their pattern, statuses by class.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { App } from '../http/app.js';
+
+const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const UNKNOWN_ROUTE = 'unknown';
+const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests: Counter<'method' | 'route' | 'status'>;
+  readonly #durations: Histogram<'method' | 'route'>;
+
+  constructor(version: string) {
+    const registers = [this.registry];
+    // Process, memory, garbage collection and event-loop lag.
+    collectDefaultMetrics({ register: this.registry });
+    const build = new Gauge({
+      name: 'gateway_build_info',
+      help: 'Always 1; the labels say what runs.',
+      labelNames: ['plane', 'version', 'node'],
+      registers,
+    });
+    build.set({ plane: 'control', version, node: process.version }, 1);
+    this.#requests = new Counter({
+      name: 'gateway_control_http_requests_total',
+      help: 'Requests to the management API by route pattern and status class.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: 'gateway_control_http_request_duration_seconds',
+      help: 'Time from the request to the last byte of its answer.',
+      labelNames: ['method', 'route'],
+      buckets: DURATION_BUCKETS_S,
+      registers,
+    });
+  }
+
+  /** Counts one finished request. */
+  observe(request: FastifyRequest, reply: FastifyReply): void {
+    const route = request.routeOptions.url ?? UNKNOWN_ROUTE;
+    // A client may invent methods for unknown routes only; those share one label.
+    const method = route === UNKNOWN_ROUTE ? UNKNOWN_ROUTE : request.method;
+    const status = STATUS_CLASSES[Math.floor(reply.statusCode / 100) - 1] ?? '5xx';
+    this.#requests.inc({ method, route, status });
+    this.#durations.observe({ method, route }, reply.elapsedTime / 1000);
+  }
+}
+
+export function metricsRoute(app: App, metrics: Metrics): void {
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+    void reply.header('content-type', metrics.registry.contentType);
+    return metrics.registry.metrics();
+  });
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+
+const plane = useControlPlane();
+
+const post = (body: string, headers: Record<string, string>, token: string) =>
+  fetch(`${plane().url}/v1/projects`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+test.each([
+  ['malformed JSON', '{"name":', JSON_TYPE, 400, /^the body is not valid JSON: /],
+  ['an empty body', '', JSON_TYPE, 400, /^the body is empty: send a JSON object$/],
+  ['an array', '[]', JSON_TYPE, 400, /^the body must be a JSON object$/],
+  ['null', 'null', JSON_TYPE, 400, /^the body must be a JSON object$/],
+  ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON: /],
+  ['another content type', 'name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 400, /application\/json/],
+  ['plain text', 'x', { 'content-type': 'text/plain' }, 400, /application\/json/],
+  ['2 MiB', JSON.stringify({ name: 'x'.repeat(2 << 20) }), JSON_TYPE, 413, /^the body is larger than 1048576 bytes$/],
+])('http: %s is answered with { error } and its status', async (_name, body, headers, status, error) => {
+  const admin = await plane().member('admin');
+  const response = await post(body, headers as Record<string, string>, admin.token);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toEqual({ error: expect.stringMatching(error) });
+});
+
+test('http: a route without a body takes none, an empty one or {}, and refuses anything else', async () => {
+  const admin = await plane().member('admin');
+  for (const [body, status] of [
+    ['', 200],
+    ['{}', 200],
+    ['{"force":true}', 400],
+  ] as const) {
+    const { id } = (await admin.call('POST', '/v1/projects', { name: 'gone soon' })).body.project;
+    const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${plane().url}/v1/projects/${id}`, { method: 'DELETE', headers, body });
+    expect(response.status).toBe(status);
+  }
+});
+
+test('http: every answer carries the security headers and a request id', async () => {
+  for (const path of ['/v1/projects', '/v1/nothing', '/healthz', '/v1/openapi.json']) {
+    const { headers } = await fetch(plane().url + path);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  }
+});
+
+test('http: /metrics counts requests by route pattern and status class, never by id', async () => {
+  const admin = await plane().member('admin');
+  const { id } = (await admin.call('POST', '/v1/projects', { name: 'counted' })).body.project;
+  await admin.call('GET', `/v1/projects/${id}`);
+  await plane().call('PROPFIND', '/v1/nowhere');
+  const { body } = await plane().call('GET', '/metrics');
+  expect(body).toContain('gateway_control_http_requests_total{method="GET",route="/v1/projects/:id",status="2xx"} 1');
+  expect(body).toContain('method="unknown",route="unknown",status="4xx"');
+  expect(body).toMatch(/gateway_build_info\{plane="control",version="[^"]+",node="v[^"]+"\} 1/);
+  expect(body).toContain('nodejs_eventloop_lag_p99_seconds');
+  expect(body).not.toContain(id);
+});
