@@ -1,0 +1,85 @@
+/**
+ * Which of the agent's headers go upstream (DESIGN §5, RFC 9110 §7.6.1). Works on flat arrays
+ * `[name, value, …]` with lower-case names, in one pass.
+ */
+import type { Injection } from '../context/agent-context.js';
+import type { TokenPosition } from './token-position.js';
+
+/**
+ * Never forwarded: hop-by-hop fields, `host` and framing (set anew for the upstream connection), every place of a
+ * credential, cookies, and what would tell the provider about the network on our side.
+ */
+const DROPPED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'host',
+  'content-length',
+  'expect',
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-goog-api-key',
+  'cookie',
+  'cookie2',
+  'forwarded',
+  'x-real-ip',
+]);
+
+const NON_ASCII = /[^\t\x20-\x7e]/;
+
+/**
+ * The client headers that may go upstream, in their order. Left out also: what `Connection` lists, the names that the
+ * account sets itself, and any other header that carries the gateway token. `content-length` is left to the caller,
+ * who knows what body it sends. Adds `accept-encoding: identity`, so that usage can be read and secrets masked, except
+ * for objects (sigv4), which are stored encoded.
+ */
+export function forwardedHeaders(headers: readonly string[], position: TokenPosition, injection: Injection): string[] {
+  const listed = connectionListed(headers);
+  const out: string[] = [];
+  const objects = injection.kind === 'sigv4';
+  const ownHeader = injection.kind === 'header' ? injection.name : '';
+  const gatewayToken = position.gatewayToken;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
+    if (name === 'accept-encoding' && !objects) continue;
+    if (listed?.includes(name)) continue;
+    const value = headers[i + 1]!;
+    if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
+    out.push(name, NON_ASCII.test(value) ? wireValue(value) : value);
+  }
+  if (!objects) out.push('accept-encoding', 'identity');
+  return out;
+}
+
+const isOurs = (name: string): boolean =>
+  name.charCodeAt(0) === 0x78 && (name.startsWith('x-gateway-') || name.startsWith('x-forwarded-'));
+
+/** Lower-case names that `Connection` declares hop-by-hop; null when it lists none (by far the usual case). */
+export function connectionListed(headers: readonly string[]): readonly string[] | null {
+  let listed: string[] | null = null;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'connection') continue;
+    for (const part of headers[i + 1]!.toLowerCase().split(',')) {
+      const name = part.trim();
+      if (name === '' || name === 'keep-alive' || name === 'close') continue;
+      listed ??= [];
+      listed.push(name);
+    }
+  }
+  return listed;
+}
+
+/** The server hands header bytes over as UTF-8 text and the client writes latin1: this brings the same bytes back. */
+function wireValue(value: string): string {
+  return Buffer.from(value, 'utf8').toString('latin1');
+}

@@ -1,0 +1,94 @@
+/** Which of the provider's headers come back to the agent (DESIGN §5): all but hop-by-hop ones and `set-cookie`. */
+import { maskValue } from './mask.js';
+
+/** One provider answer's head, ready for the agent. */
+export interface ResponseHead {
+  /**
+   * Flat array `[name, value, …]`, lower-case names, in the provider's order. A value that is not plain ASCII is a
+   * Buffer, so that its bytes survive. `content-length` is not in it.
+   */
+  readonly headers: (string | Buffer)[];
+  /** -1 when the provider sent none. */
+  readonly contentLength: number;
+  /** Lower-case media type without parameters; `""` when missing. */
+  readonly mediaType: string;
+  /** Lower-case `content-encoding`; `""` when missing or `identity`. */
+  readonly contentEncoding: string;
+  /** Index of the `location` value in `headers`, or -1. */
+  readonly locationAt: number;
+}
+
+const DROPPED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'set-cookie',
+  'set-cookie2',
+]);
+
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
+const SAFE_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const CONTENT_LENGTH = /^\d{1,15}$/;
+
+/**
+ * Reads raw header pairs (`[name, value, …]`, Buffers as undici gives them, or latin1 strings). A name or value that
+ * could split the answer is left out; `secretForms` are masked in every value. `x-gateway-*` is ours alone.
+ */
+export function readResponseHead(raw: readonly (Buffer | string)[], secretForms: readonly string[]): ResponseHead {
+  const headers: (string | Buffer)[] = [];
+  let contentLength = -1;
+  let mediaType = '';
+  let contentEncoding = '';
+  let locationAt = -1;
+  const listed = listedByConnection(raw);
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = latin1(raw[i]!).toLowerCase();
+    const value = latin1(raw[i + 1]!);
+    if (name === 'content-length' && CONTENT_LENGTH.test(value)) contentLength = Number(value);
+    if (DROPPED.has(name) || name.startsWith('x-gateway-') || listed?.includes(name)) continue;
+    if (!NAME.test(name) || !SAFE_VALUE.test(value)) continue;
+    if (name === 'content-type') mediaType = mediaTypeOf(value);
+    else if (name === 'content-encoding') contentEncoding = encodingOf(value);
+    else if (name === 'location') locationAt = headers.length + 1;
+    const masked = maskValue(value, secretForms);
+    headers.push(name, ASCII_VALUE.test(masked) ? masked : Buffer.from(masked, 'latin1'));
+  }
+  return { headers, contentLength, mediaType, contentEncoding, locationAt };
+}
+
+function listedByConnection(raw: readonly (Buffer | string)[]): string[] | null {
+  let listed: string[] | null = null;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]!;
+    if (name.length !== 10 || latin1(name).toLowerCase() !== 'connection') continue;
+    for (const part of latin1(raw[i + 1]!)
+      .toLowerCase()
+      .split(',')) {
+      const entry = part.trim();
+      if (entry === '' || entry === 'keep-alive' || entry === 'close') continue;
+      listed ??= [];
+      listed.push(entry);
+    }
+  }
+  return listed;
+}
+
+const latin1 = (text: Buffer | string): string => (typeof text === 'string' ? text : text.toString('latin1'));
+
+function mediaTypeOf(value: string): string {
+  const semicolon = value.indexOf(';');
+  return (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase();
+}
+
+function encodingOf(value: string): string {
+  const encoding = value.trim().toLowerCase();
+  return encoding === 'identity' ? '' : encoding;
+}
