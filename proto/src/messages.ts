@@ -13,6 +13,8 @@ export const {
   ReportUsageRequest,
   ReportUsageResponse,
   UsageRecord,
+  RejectionCount,
+  AddressSighting,
   AcquireProbeRequest,
   AcquireProbeResponse,
   ReleaseProbeRequest,

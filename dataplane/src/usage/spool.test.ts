@@ -1,0 +1,232 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@acg/base/log';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { ReportUsageRequest } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+import { Spool, type SpoolBatch, type SpoolOptions } from './spool.js';
+
+const log = createLogger('test', 'silent');
+const ALL = { recordsMax: 1_000_000, framesMax: 1_000_000 };
+const newRoot = () => mkdtempSync(join(tmpdir(), 'acg-spool-'));
+const open = (directory: string, options: Partial<SpoolOptions> = {}) =>
+  new Spool({ directory, bytesMax: 1 << 30, ...options }, log);
+const append = (spool: Spool, id: string) =>
+  new Promise<Error | null>((resolve) => spool.append({ id, path: '/v1/x', startedAtMs: 1 }, resolve));
+const decode = (batch: SpoolBatch) => ReportUsageRequest.decode(Buffer.concat(batch.payloads));
+
+async function readAll(spool: Spool): Promise<string[]> {
+  const ids: string[] = [];
+  for (let batch = await spool.read(ALL); batch !== null; batch = await spool.read(ALL)) {
+    ids.push(...decode(batch).records.map((record) => record.id!));
+    spool.acknowledge(batch);
+  }
+  return ids;
+}
+const segmentPaths = (root: string) =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.seg'))
+    .map((name) => join(root, name));
+
+test('spool: records of one turn go out with one write, are confirmed after it and come back in order', async () => {
+  const root = newRoot();
+  const spool = open(root);
+  const confirmed: (Error | null)[] = [];
+  for (let i = 0; i < 50; i++) spool.append({ id: `r${i}` }, (error) => confirmed.push(error));
+  expect(confirmed).toEqual([]);
+  expect(await append(spool, 'last')).toBe(null);
+  expect(confirmed).toEqual(Array(50).fill(null));
+  const batch = (await spool.read(ALL))!;
+  expect(batch.payloads).toHaveLength(1);
+  expect(batch.records).toBe(51);
+  expect(decode(batch).records.map((record) => record.id)).toEqual(
+    [...Array(50).keys()].map((i) => `r${i}`).concat('last'),
+  );
+  spool.acknowledge(batch);
+  expect(await spool.read(ALL)).toBe(null);
+  await spool.close();
+  expect(segmentPaths(root)).toEqual([]);
+});
+
+test('spool: what a killed process confirmed is all there for the next one', async () => {
+  const root = newRoot();
+  const script = `
+    const { Spool } = await import(${JSON.stringify(join(import.meta.dirname, '../../dist/usage/spool.js'))});
+    const { createLogger } = await import('@acg/base/log');
+    const spool = new Spool({ directory: ${JSON.stringify(root)}, bytesMax: 1e9 }, createLogger('x', 'silent'));
+    let n = 0;
+    const next = () => spool.append({ id: 'id-' + n }, () => { process.stdout.write('id-' + n++ + '\\n', next); });
+    next();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+    if (output.length > 3_000) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  const confirmed = output.split('\n').slice(0, -1);
+  expect(confirmed.length).toBeGreaterThan(100);
+  const spool = open(root);
+  const found = await readAll(spool);
+  expect(found.slice(0, confirmed.length)).toEqual(confirmed);
+  await spool.close();
+});
+
+test('spool: cut at every byte, a restart sends every record whose write had finished', async () => {
+  const root = newRoot();
+  const spool = open(root);
+  const ends: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    await append(spool, `r${i}`);
+    ends.push(spool.figures().bytesOnDisk);
+  }
+  await spool.close();
+  const path = segmentPaths(root)[0]!;
+  const whole = readFileSync(path);
+  for (let cut = whole.length; cut > 0; cut--) {
+    writeFileSync(path, whole.subarray(0, cut));
+    const again = open(root);
+    expect(await readAll(again)).toEqual(ends.flatMap((end, i) => (end <= cut ? [`r${i}`] : [])));
+    expect(again.figures()).toMatchObject({ damagedBytes: 0, bytesOnDisk: 0 });
+    await again.close();
+    expect(segmentPaths(root)).toEqual([]);
+  }
+});
+
+test('spool: a damaged frame is set aside and the others are sent', async () => {
+  const root = newRoot();
+  const spool = open(root);
+  for (const id of ['a', 'b', 'c']) await append(spool, id);
+  await spool.close();
+  const path = segmentPaths(root)[0]!;
+  const bytes = readFileSync(path);
+  bytes[Math.floor(bytes.length / 2)]! ^= 0xff;
+  writeFileSync(path, bytes);
+  const again = open(root);
+  expect(await readAll(again)).toEqual(['a', 'c']);
+  expect(again.figures().damagedBytes).toBe(bytes.length / 3);
+  const kept = readdirSync(join(root, 'worker-0/set-aside'));
+  expect(kept).toHaveLength(1);
+  await again.close();
+});
+
+test('spool: an unfinished write of a process that lives on in a new segment is skipped', async () => {
+  const root = newRoot();
+  const spool = open(root);
+  await append(spool, 'a');
+  await spool.close();
+  appendFileSync(segmentPaths(root)[0]!, Buffer.from([0x5c, 0xe6, 0xa9]));
+  const again = open(root);
+  await append(again, 'b');
+  expect(await readAll(again)).toEqual(['a', 'b']);
+  await again.close();
+});
+
+test('spool: not acknowledged means sent again after a restart; acknowledged segments are gone', async () => {
+  const root = newRoot();
+  const first = open(root, { segmentAgeMs: 0 });
+  for (const id of ['a', 'b', 'c']) await append(first, id);
+  expect(segmentPaths(root)).toHaveLength(3);
+  first.acknowledge((await first.read(ALL))!);
+  expect(segmentPaths(root)).toHaveLength(2);
+  await first.close();
+  const second = open(root);
+  expect(await readAll(second)).toEqual(['b', 'c']);
+  await second.close();
+});
+
+test('spool: full at the cap, still takes records of running calls, and opens again only well below the cap', async () => {
+  const root = newRoot();
+  const spool = open(root, { bytesMax: 10_000, segmentAgeMs: 0 });
+  const ids: string[] = [];
+  while (!spool.full) {
+    ids.push(uuidv7(1));
+    expect(await append(spool, ids.at(-1)!)).toBe(null);
+  }
+  expect(spool.figures().bytesOnDisk).toBeGreaterThanOrEqual(10_000);
+  ids.push('late');
+  expect(await append(spool, 'late')).toBe(null);
+  expect(spool.appendRejection({ id: 'x', count: 1 })).toBe(false);
+  const sent: string[] = [];
+  while (spool.full) {
+    const batch = (await spool.read({ recordsMax: 1, framesMax: 1 }))!;
+    sent.push(...decode(batch).records.map((record) => record.id!));
+    spool.acknowledge(batch);
+  }
+  expect(spool.figures().bytesOnDisk).toBeLessThan(9_000);
+  expect([...sent, ...(await readAll(spool))]).toEqual(ids);
+  await spool.close();
+});
+
+test('spool: while the file system refuses, callers are told, the spool is full, and nothing is lost', async () => {
+  const root = newRoot();
+  const spool = open(root, { retryMs: 5, segmentAgeMs: 0 });
+  await append(spool, 'a');
+  const worker = join(root, 'worker-0');
+  await readAll(spool);
+  rmSync(worker, { recursive: true });
+  writeFileSync(worker, ''); // a file in the place of the directory: no segment can be opened
+  expect(await append(spool, 'b')).toBeInstanceOf(Error);
+  expect(spool.full).toBe(true);
+  expect(await append(spool, 'c')).toBeInstanceOf(Error);
+  rmSync(worker);
+  const written = new Promise<void>((resolve) => {
+    spool.onAppended = resolve;
+  });
+  open(root, {}).close(); // makes the directory again
+  await written;
+  expect(spool.full).toBe(false);
+  expect((await readAll(spool)).sort()).toEqual(['b', 'c']);
+  await spool.close();
+});
+
+test('spool: a living worker takes over the segments of a dead one, never those of a living one', async () => {
+  const root = newRoot();
+  const dead = open(root);
+  const alive = open(root);
+  await append(dead, 'of the dead');
+  await append(alive, 'of the living');
+  const adopter = open(root);
+  expect(await readAll(adopter)).toEqual([]);
+  await dead.close();
+  adopter.adopt();
+  expect(await readAll(adopter)).toEqual(['of the dead']);
+  adopter.adopt(); // gives the empty directory back
+  const restarted = open(root);
+  await append(restarted, 'restarted');
+  expect(readdirSync(join(root, 'worker-0')).some((name) => name.endsWith('.seg'))).toBe(true);
+  expect(await readAll(alive)).toEqual(['of the living']);
+  expect(await readAll(restarted)).toEqual(['restarted']);
+  await Promise.all([alive, adopter, restarted].map((spool) => spool.close()));
+});
+
+test('spool: a segment that shrinks or vanishes under the reader does not stop it', async () => {
+  const root = newRoot();
+  const writer = open(root, { segmentAgeMs: 0 });
+  for (const id of ['a', 'b', 'c']) await append(writer, id);
+  await writer.close();
+  const spool = open(root);
+  const [first, second] = segmentPaths(root).sort();
+  truncateSync(first!, 0);
+  rmSync(second!);
+  expect(await readAll(spool)).toEqual(['c']);
+  await spool.close();
+});
+
+test('spool: rejections and sightings travel in the same frames', async () => {
+  const spool = open(newRoot());
+  expect(spool.appendRejection({ id: 'x', reason: 'rpm', count: 7 })).toBe(true);
+  expect(spool.appendSighting({ id: 'y', keyId: 'k', addressHash: Buffer.from([1]) })).toBe(true);
+  await append(spool, 'r');
+  const body = decode((await spool.read(ALL))!);
+  expect(body.rejections[0]).toMatchObject({ id: 'x', reason: 'rpm', count: 7 });
+  expect(body.sightings[0]).toMatchObject({ id: 'y', keyId: 'k' });
+  expect(body.records[0]).toMatchObject({ id: 'r' });
+  await spool.close();
+});
