@@ -67,6 +67,12 @@ const CHANNEL_OPTIONS = {
 /** Another instance may well answer what this one did not. */
 const MOVES_ON = new Set<number>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
+const reportUsageBody: MethodDefinition<Buffer, IReportUsageResponse> = {
+  ...gatewayService.reportUsage,
+  requestSerialize: (body) => body,
+  requestDeserialize: (body) => body,
+};
+
 export class GatewayClient {
   readonly #addresses: readonly string[];
   readonly #channels: readonly Client[];
@@ -90,6 +96,11 @@ export class GatewayClient {
 
   reportUsage(request: IReportUsageRequest, timeoutMs: number): Promise<IReportUsageResponse> {
     return this.#call(gatewayService.reportUsage, request, timeoutMs);
+  }
+
+  /** The same call with a request that is encoded already: the usage spool keeps it in that form. */
+  reportUsageBody(body: Buffer, timeoutMs: number): Promise<IReportUsageResponse> {
+    return this.#call(reportUsageBody, body, timeoutMs);
   }
 
   acquireProbe(request: IAcquireProbeRequest, timeoutMs: number): Promise<IAcquireProbeResponse> {
