@@ -4,7 +4,7 @@
  * 0700 home, is placed under /var/lib instead (DESIGN §4).
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 
@@ -50,12 +50,22 @@ function installedDirectory(): Installed {
     const entry = require.resolve(name);
     const root = entry.slice(0, entry.lastIndexOf(name) + name.length);
     const { version } = require(join(root, 'package.json')) as { version: string };
+    linkLibraries(root);
     return { directory: join(root, 'native'), version };
   } catch {
     throw new PostgresUnavailable(
       `no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL and use npm run start:controlplane`,
     );
   }
+}
+
+/** The package's own install step; run here for installations with `ignore-scripts`. It skips what exists. */
+function linkLibraries(root: string): void {
+  const script = join(root, 'scripts/hydrate-symlinks.js');
+  const { target } = (
+    JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[]
+  )[0]!;
+  if (!existsSync(join(root, target))) execFileSync(process.execPath, [script], { cwd: root, stdio: 'ignore' });
 }
 
 function systemUser(): SystemUser {
