@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Injection } from '../context/agent-context.js';
+import { injectCredential } from './inject.js';
+import { forwardedHeaders } from './request-headers.js';
+import { CONFLICTING_TOKENS, findGatewayToken, type TokenPosition } from './token-position.js';
+import { headerInjection } from './upstream-fixture.js';
+
+const TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
+const bearer: TokenPosition = {
+  gatewayToken: TOKEN,
+  form: 'bearer',
+  headerName: 'authorization',
+  userJwt: null,
+};
+
+const send = (headers: readonly string[], query: string | null, injection: Injection) => {
+  const position = findGatewayToken(headers, query);
+  if (position === null || position === CONFLICTING_TOKENS) throw new Error('no gateway token');
+  const out = forwardedHeaders(headers, position, injection);
+  return { query: injectCredential(out, query, injection, position), headers: out };
+};
+
+test('request headers: what belongs to the connection, to us or to a credential stays behind', () => {
+  const headers = [
+    ...['host', 'gw', 'content-length', '5', 'connection', 'keep-alive, X-Drop-Me , te', 'keep-alive', '5'],
+    ...['proxy-connection', 'x', 'proxy-authorization', 'x', 'te', 'trailers', 'trailer', 'x', 'upgrade', 'h2c'],
+    ...['transfer-encoding', 'chunked', 'expect', '100-continue', 'cookie', 'a=b', 'x-drop-me', '1'],
+    ...['forwarded', 'for=1', 'x-forwarded-for', '1', 'x-forwarded-host', 'x', 'x-real-ip', '1'],
+    ...['x-gateway-agent', 'me', 'x-gateway-other', 'x', 'authorization', `Bearer ${TOKEN}`, 'x-api-key', 'other'],
+    ...['api-key', 'other', 'apikey', 'other', 'x-goog-api-key', 'other', 'accept-encoding', 'gzip, br'],
+    ...['openai-organization', 'org-client', 'x-note', `my token is ${TOKEN}`],
+    ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
+  ];
+  const injection = headerInjection({ dropHeaders: new Set(['openai-organization']) });
+  expect(forwardedHeaders(headers, bearer, injection)).toEqual([
+    ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
+    ...['accept-encoding', 'identity'],
+  ]);
+});
+
+test('request headers: Connection cannot take the credential out that is set afterwards', () => {
+  const sent = send(['connection', 'authorization', 'authorization', `Bearer ${TOKEN}`], null, headerInjection({}));
+  expect(sent.headers).toEqual(['accept-encoding', 'identity', 'authorization', 'Bearer real-credential']);
+});
+
+test('request headers: bytes above ASCII reach the wire as they came', () => {
+  const [, value] = forwardedHeaders(['x-name', 'Zoë ✓'], bearer, headerInjection({}));
+  expect(Buffer.from(value!, 'latin1').toString('utf8')).toBe('Zoë ✓');
+});
+
+test('inject: the credential follows the form in which the token came', () => {
+  const injection = headerInjection({
+    name: 'x-api-key',
+    value: 'real',
+    alternatives: new Map([['authorization', 'Bearer real']]),
+  });
+  expect(send(['x-api-key', TOKEN], null, injection).headers).toEqual([
+    ...['accept-encoding', 'identity', 'x-api-key', 'real'],
+  ]);
+  expect(send(['authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
+    ...['accept-encoding', 'identity', 'authorization', 'Bearer real'],
+  ]);
+});
+
+test('inject: the account sets its own headers, the client cannot', () => {
+  const injection = headerInjection({
+    name: 'x-secret',
+    value: 'real',
+    extraHeaders: [['openai-project', 'ours']],
+    dropHeaders: new Set(['openai-project']),
+  });
+  const sent = send(['openai-project', 'theirs', 'x-secret', 'theirs', 'apikey', TOKEN], null, injection);
+  expect(sent.headers).toEqual(['accept-encoding', 'identity', 'openai-project', 'ours', 'x-secret', 'real']);
+});
+
+test('inject: supabase passes a signed-in user and replaces everything else in Authorization', () => {
+  const injection = headerInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
+  const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
+  const after = ['accept-encoding', 'identity', 'apikey', 'real', 'authorization'];
+  expect(send(['apikey', TOKEN, 'authorization', jwt], null, injection).headers).toEqual([...after, jwt]);
+  expect(send(['apikey', TOKEN, 'authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
+    ...after,
+    'Bearer real',
+  ]);
+  expect(send(['apikey', TOKEN], null, injection).headers).toEqual([...after, 'Bearer real']);
+});
+
+test('inject: a token in ?apikey= is replaced in place where the provider reads it there', () => {
+  const injection = headerInjection({ name: 'apikey', value: 'real+key', bearerUnlessUserJwt: 'Bearer real+key' });
+  expect(send([], `vsn=1.0&apikey=${TOKEN}&x=%2F`, injection).query).toBe('vsn=1.0&apikey=real%2Bkey&x=%2F');
+  expect(send([], `apikey=${TOKEN}&apikey=${TOKEN}`, injection).query).toBe('apikey=real%2Bkey');
+});
+
+test.each([
+  ['a=1&b=%20&c', 'a=1&b=%20&c'],
+  ['', ''],
+  ['a=1&apikey=other&b=2', 'a=1&b=2'],
+  ['apikey=other', null],
+  ['%61pikey=other&a', 'a'],
+  [`note=${TOKEN}&a=1`, 'a=1'],
+  ['X-Amz-Credential=theirs&X-Amz-Signature=1&a=1', 'a=1'],
+])('inject: the query %j goes up as %j', (query, expected) => {
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, headerInjection({})).query).toBe(expected);
+});
+
+test.each([
+  [null, 'key=real%2F'],
+  ['', 'key=real%2F'],
+  ['a=1', 'a=1&key=real%2F'],
+  ['key=theirs&a=1', 'a=1&key=real%2F'],
+])('inject: query credential on %j', (query, expected) => {
+  const { name: _name, value: _value, ...base } = headerInjection({});
+  const injection: Injection = { ...base, kind: 'query', name: 'key', pair: 'key=real%2F' };
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+});
+
+const credentialPlace = fc.constantFrom(
+  ['authorization', `Bearer ${TOKEN}`],
+  ['authorization', `Basic ${Buffer.from(`u:${TOKEN}`).toString('base64')}`],
+  ['authorization', `AWS4-HMAC-SHA256 Credential=${TOKEN}/d/r/s3/aws4_request, Signature=0`],
+  ['x-api-key', TOKEN],
+  ['api-key', TOKEN],
+  ['apikey', TOKEN],
+  ['x-goog-api-key', TOKEN],
+  ['x-note', `${TOKEN} again`],
+  ['cookie', TOKEN],
+  ['accept', '*/*'],
+);
+const queryPlace = fc.constantFrom(
+  `apikey=${TOKEN}`,
+  `X-Amz-Credential=${TOKEN}%2Fx`,
+  `other=${TOKEN}`,
+  `${TOKEN}`,
+  'plain=1',
+);
+
+test('request headers: whatever the client sends where, the gateway token never goes upstream', () => {
+  const injections: Injection[] = [
+    headerInjection({}),
+    headerInjection({ name: 'apikey', bearerUnlessUserJwt: 'Bearer real-credential' }),
+    { ...headerInjection({}), kind: 'basic', value: 'Basic cmVhbA==' },
+  ];
+  fc.assert(
+    fc.property(
+      fc.array(credentialPlace, { maxLength: 6 }),
+      fc.array(queryPlace, { maxLength: 4 }),
+      fc.constantFrom(...injections),
+      (places, params, injection) => {
+        const headers = ['apikey', TOKEN, ...places.flat()];
+        const sent = send(headers, params.length === 0 ? null : params.join('&'), injection);
+        const wire = `${sent.headers.join('\n')}\n${sent.query ?? ''}`;
+        expect(wire).not.toContain(TOKEN);
+        expect(wire).not.toContain(Buffer.from(TOKEN).toString('base64').slice(4, 40));
+        const authorizations = sent.headers.filter((text, i) => i % 2 === 0 && text === 'authorization');
+        expect(authorizations.length).toBe(1);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

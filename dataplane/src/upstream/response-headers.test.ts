@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { readResponseHead } from './response-headers.js';
+
+const raw = (...pairs: string[]): Buffer[] => pairs.map((text) => Buffer.from(text, 'latin1'));
+
+test('response headers: everything comes back but hop-by-hop fields, cookies and names that are ours', () => {
+  const head = readResponseHead(
+    raw(
+      ...['Content-Type', 'Text/Event-Stream; charset=utf-8', 'Connection', 'keep-alive, X-Hop', 'X-Hop', '1'],
+      ...['Keep-Alive', 'timeout=5', 'Transfer-Encoding', 'chunked', 'Set-Cookie', 'a=b', 'Set-Cookie2', 'c=d'],
+      ...['Trailer', 'x', 'Upgrade', 'h2', 'Proxy-Authenticate', 'x', 'X-Gateway-Request-Id', 'forged'],
+      ...['X-RateLimit-Limit', '60', 'Location', '/x', 'ETag', '"1"', 'Vary', 'a', 'Vary', 'b'],
+    ),
+    [],
+  );
+  expect(head).toEqual({
+    headers: [
+      ...['content-type', 'Text/Event-Stream; charset=utf-8', 'x-ratelimit-limit', '60', 'location', '/x'],
+      ...['etag', '"1"', 'vary', 'a', 'vary', 'b'],
+    ],
+    contentLength: -1,
+    mediaType: 'text/event-stream',
+    contentEncoding: '',
+    locationAt: 5,
+  });
+});
+
+test('response headers: length, encoding and bytes above ASCII', () => {
+  const head = readResponseHead(raw('content-length', '42', 'content-encoding', 'GZIP', 'x-name', 'Zo\xeb'), []);
+  expect(head.contentLength).toBe(42);
+  expect(head.contentEncoding).toBe('gzip');
+  expect(head.headers).toEqual(['content-encoding', 'GZIP', 'x-name', Buffer.from('Zo\xeb', 'latin1')]);
+});
+
+test('response headers: a value or name that could split the answer is left out', () => {
+  const head = readResponseHead(
+    ['x-a', 'b\r\nset-cookie: c', 'x-b', 'a\nb', 'x-c', 'a\0b', 'x d', '1', '', '1', 'x-e', 'ok\t1', 'x-f', '\x7f'],
+    [],
+  );
+  expect(head.headers).toEqual(['x-e', 'ok\t1']);
+});
+
+test('response headers: an echoed credential is masked in every value', () => {
+  const head = readResponseHead(raw('www-authenticate', 'Bearer error="sk-real" sk-real'), ['sk-real']);
+  expect(head.headers).toEqual(['www-authenticate', 'Bearer error="*******" *******']);
+});
