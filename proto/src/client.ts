@@ -21,6 +21,9 @@ import type {
 } from './messages.js';
 import { gatewayService } from './service.js';
 
+/** gRPC status codes, for {@link LinkError.code}. */
+export const linkStatus = status;
+
 /** Largest message either side accepts. */
 export const LINK_MESSAGE_BYTES_MAX = 16 * 1_048_576;
 

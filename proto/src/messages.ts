@@ -43,3 +43,5 @@ export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;
 export type IAcquireProbeResponse = acg.v1.IAcquireProbeResponse;
 export type IReleaseProbeRequest = acg.v1.IReleaseProbeRequest;
 export type IReleaseProbeResponse = acg.v1.IReleaseProbeResponse;
+export const Outcome = acg.v1.ResolveTokenResponse.Outcome;
+export const InvalidationKind = acg.v1.Invalidation.Kind;

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentContext } from './agent-context.js';
+import {
+  ContextCache,
+  type ContextCacheOptions,
+  type ContextResolver,
+  DEFAULT_CONTEXT_CACHE_OPTIONS,
+  type Lookup,
+  type Resolution,
+} from './context-cache.js';
+import { decodeContext } from './decode.js';
+import type { Invalidation } from './invalidation.js';
+import { contextMessage } from './test-context.js';
+
+const HASH = 'a'.repeat(64);
+const TTL_MS = 1_000;
+const STALE_MS = 3_000;
+
+const base = decodeContext(contextMessage());
+const found = (revision: number, change: Partial<AgentContext> = {}): Resolution => ({
+  context: { ...base, ...change },
+  refusal: null,
+  revision,
+});
+const unknown = (revision: number): Resolution => ({ context: null, refusal: 'unknown_token', revision });
+const word = (revision: number, kind: Invalidation['kind'], id: string): Invalidation => ({
+  revision,
+  kind,
+  id,
+  endsSessions: false,
+});
+
+/** A control plane whose answers the test gives one by one. */
+class Script implements ContextResolver {
+  readonly asked: { hash: string; ref: string; answer(r: Resolution): void; fail(): void }[] = [];
+  resolve(hash: string, ref: string): Promise<Resolution> {
+    return new Promise((answer, reject) => {
+      this.asked.push({ hash, ref, answer, fail: () => reject(new Error('unreachable')) });
+    });
+  }
+}
+
+function setUp(options: Partial<ContextCacheOptions> = {}) {
+  const time = { steady: 0, wall: Date.UTC(2026, 10, 21) };
+  const script = new Script();
+  const cache = new ContextCache(script, {
+    ...DEFAULT_CONTEXT_CACHE_OPTIONS,
+    ttlMs: TTL_MS,
+    staleIfErrorMs: STALE_MS,
+    random: () => 1,
+    clock: { steadyMs: () => time.steady, wallMs: () => time.wall },
+    ...options,
+  });
+  cache.reset(1);
+  cache.linkUp();
+  const resolve = (hash = HASH, ref = '') => new Promise<Lookup>((done) => cache.resolve(hash, ref, done));
+  return { time, script, cache, resolve };
+}
+
+/** Lets promise continuations run. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function filled(options: Partial<ContextCacheOptions> = {}) {
+  const all = setUp(options);
+  const first = all.resolve();
+  all.script.asked[0]!.answer(found(1));
+  await first;
+  return all;
+}
+
+describe('ContextCache', () => {
+  it('serves a hit synchronously, and one call answers all who wait', async () => {
+    const { cache, script, resolve } = setUp();
+    expect(cache.get(HASH, '')).toBeNull();
+    const waiting = [resolve(), resolve(), resolve()];
+    expect(script.asked).toHaveLength(1);
+    script.asked[0]!.answer(found(1));
+    const lookups = await Promise.all(waiting);
+    expect(lookups.every((lookup) => lookup.context?.agentId === 'agent-1')).toBe(true);
+    expect(cache.get(HASH, '')).toBe(lookups[0]);
+    expect(script.asked).toHaveLength(1);
+  });
+
+  it('keeps the agents that one project token names apart', async () => {
+    const { cache, script, resolve } = setUp();
+    const a = resolve(HASH, 'a');
+    const b = resolve(HASH, 'b');
+    script.asked[1]!.answer(found(1, { agentId: 'b' }));
+    script.asked[0]!.answer(found(1, { agentId: 'a' }));
+    await Promise.all([a, b]);
+    expect(cache.get(HASH, 'a')?.context?.agentId).toBe('a');
+    expect(cache.get(HASH, 'b')?.context?.agentId).toBe('b');
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('remembers an unknown token for 5 s, then asks again', async () => {
+    const { cache, script, resolve, time } = setUp();
+    const first = resolve();
+    script.asked[0]!.answer(unknown(1));
+    expect((await first).refusal).toBe('unknown_token');
+    time.steady = 4_999;
+    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+    time.steady = 5_000;
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('refuses guesses beyond the bound of calls under way, without a call', async () => {
+    const { script, resolve } = setUp({ resolvesMax: 2 });
+    const waiting = [resolve('1'.repeat(64)), resolve('2'.repeat(64))];
+    expect((await resolve('3'.repeat(64))).refusal).toBe('unavailable');
+    expect(script.asked).toHaveLength(2);
+    for (const one of script.asked) one.answer(unknown(1));
+    await Promise.all(waiting);
+  });
+
+  it('guessing does not push contexts out', async () => {
+    const { cache, script, resolve } = await filled({ refusalsMax: 4, entriesMax: 2 });
+    for (let i = 0; i < 20; i++) {
+      const guess = resolve(`guess ${i}`);
+      script.asked.at(-1)!.answer(unknown(1));
+      await guess;
+    }
+    expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
+  });
+
+  it('answers 401 from the moment the key expires', async () => {
+    const { cache, script, resolve, time } = setUp();
+    const first = resolve();
+    script.asked[0]!.answer(found(1, { keyExpiresAtMs: time.wall + 500 }));
+    await first;
+    time.wall += 499;
+    expect(cache.get(HASH, '')?.refusal).toBeNull();
+    time.wall += 1;
+    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+  });
+
+  it('refreshes an entry past its TTL in the background while it serves', async () => {
+    const { cache, script, time } = await filled();
+    time.steady = TTL_MS;
+    expect(cache.get(HASH, '')?.context?.spendNanos).toBe(0);
+    cache.get(HASH, '');
+    expect(script.asked).toHaveLength(2);
+    script.asked[1]!.answer(found(1, { spendNanos: 7 }));
+    await settle();
+    expect(cache.get(HASH, '')?.context?.spendNanos).toBe(7);
+  });
+
+  it('a failed refresh leaves the entry and is tried again 5 s later', async () => {
+    const { cache, script, time } = await filled();
+    time.steady = TTL_MS;
+    cache.get(HASH, '');
+    script.asked[1]!.fail();
+    await settle();
+    expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
+    expect(script.asked).toHaveLength(2);
+    time.steady += 5_000;
+    cache.get(HASH, '');
+    expect(script.asked).toHaveLength(3);
+  });
+
+  it('without Watch, serves for staleIfError after the last confirmation, then 503', async () => {
+    const { cache, script, resolve, time } = await filled();
+    time.steady = 500;
+    cache.linkUp(); // the last heartbeat
+    cache.linkDown();
+    time.steady = 500 + STALE_MS;
+    expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
+    for (const one of script.asked.slice(1)) one.fail();
+    await settle();
+    time.steady += 1;
+    expect(cache.get(HASH, '')).toBeNull();
+    const late = resolve();
+    script.asked.at(-1)!.fail();
+    expect((await late).refusal).toBe('unavailable');
+  });
+
+  it('without Watch, entries are looked at again every 10 s', async () => {
+    const { cache, script, time } = await filled({ ttlMs: 300_000, staleIfErrorMs: 900_000 });
+    cache.linkDown();
+    time.steady = 9_999;
+    cache.get(HASH, '');
+    expect(script.asked).toHaveLength(1);
+    time.steady = 10_000;
+    cache.get(HASH, '');
+    script.asked[1]!.answer(unknown(2));
+    await settle();
+    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+  });
+
+  it.each([
+    ['key', 'key-1'],
+    ['agent', 'agent-1'],
+    ['project', 'project-1'],
+    ['org', 'org-1'],
+    ['provider', 'org-1/openai'],
+  ] as const)('an invalidation of the %s drops the entry, of another one does not', async (kind, id) => {
+    const { cache } = await filled();
+    cache.invalidate(word(2, kind, kind === 'provider' ? 'org-1/s3' : 'other'));
+    expect(cache.get(HASH, '')).not.toBeNull();
+    cache.invalidate(word(3, kind, id));
+    expect(cache.get(HASH, '')).toBeNull();
+    expect(cache.seenRevision).toBe(3);
+  });
+
+  it('an invalidation that is already visible in the entry does not drop it', async () => {
+    const { cache, script, resolve } = setUp();
+    const first = resolve();
+    script.asked[0]!.answer(found(5));
+    await first;
+    cache.invalidate(word(5, 'agent', 'agent-1'));
+    expect(cache.get(HASH, '')).not.toBeNull();
+  });
+
+  it('an answer that an invalidation overtook is asked again', async () => {
+    const { cache, script, resolve } = setUp();
+    const first = resolve();
+    cache.invalidate(word(2, 'key', 'key-1'));
+    script.asked[0]!.answer(found(1));
+    await settle();
+    expect(script.asked).toHaveLength(2);
+    script.asked[1]!.answer(unknown(2));
+    expect((await first).refusal).toBe('unknown_token');
+  });
+
+  it('an answer from before a reset is asked again', async () => {
+    const { cache, script, resolve } = setUp();
+    const first = resolve();
+    cache.reset(1);
+    script.asked[0]!.answer(found(9));
+    await settle();
+    script.asked[1]!.answer(unknown(1));
+    expect((await first).refusal).toBe('unknown_token');
+  });
+
+  it('gives up with 503 when every answer is overtaken', async () => {
+    const { cache, script, resolve } = setUp();
+    const first = resolve();
+    for (let revision = 2; revision < 7; revision++) {
+      cache.invalidate(word(revision, 'org', 'org-1'));
+      script.asked.at(-1)!.answer(found(revision - 1));
+      await settle();
+    }
+    expect((await first).refusal).toBe('unavailable');
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('stays within its bytes', async () => {
+    const { cache, script, resolve } = setUp({ bytesMax: 20_000 });
+    for (let i = 0; i < 50; i++) {
+      const one = resolve(`hash ${i}`);
+      script.asked.at(-1)!.answer(found(1, { keyId: `key ${i}` }));
+      await one;
+    }
+    expect(cache.size).toBeGreaterThan(1);
+    expect(cache.size).toBeLessThan(8);
+  });
+});

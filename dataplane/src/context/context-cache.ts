@@ -1,0 +1,295 @@
+/**
+ * Token hash (and named agent) → agent context (DESIGN §6).
+ *
+ *   get      the hit path: synchronous, nothing allocated. Null on a miss.
+ *   resolve  the miss path: one call to the control plane per token and agent, however many requests wait for it.
+ *
+ * An entry serves as long as the link can vouch for it. While `Watch` is up, every event confirms all entries, for
+ * invalidations would have come first. While it is down, an entry serves for `staleIfErrorMs` after its last
+ * confirmation. An entry older than its TTL is refreshed in the background, for the ledger's spend figure moves
+ * without an invalidation.
+ *
+ * Invariant: after an invalidation was seen, no lookup gives a context of an older revision that it touches.
+ */
+import { LRUCache } from 'lru-cache';
+import type { AgentContext } from './agent-context.js';
+import { EntryIndex } from './entry-index.js';
+import { type Invalidation, RecentInvalidations } from './invalidation.js';
+
+export type Refusal =
+  | 'unknown_token' // 401
+  | 'agent_required' // 400
+  | 'agent_ambiguous' // 400
+  | 'agent_out_of_scope' // 403
+  | 'unavailable'; // 503: the control plane did not answer and nothing usable is cached
+
+/** Exactly one of the two is set. */
+export type Lookup =
+  | { readonly context: AgentContext; readonly refusal: null }
+  | { readonly context: null; readonly refusal: Refusal };
+
+export interface Resolution {
+  readonly context: AgentContext | null;
+  readonly refusal: Exclude<Refusal, 'unavailable'> | null;
+  /** Invalidations up to this one are visible in the answer. */
+  readonly revision: number;
+}
+
+/** The control plane, as the cache sees it. Rejects when no instance answers. */
+export interface ContextResolver {
+  resolve(tokenHash: string, agentRef: string): Promise<Resolution>;
+}
+
+export interface ContextClock {
+  /** Unix ms; for the expiry of keys. */
+  wallMs(): number;
+  /** Ms that never jump; for ages. */
+  steadyMs(): number;
+}
+
+export interface ContextCacheOptions {
+  readonly ttlMs: number;
+  readonly staleIfErrorMs: number;
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+  /** Refused lookups are remembered apart, so that guessing cannot push contexts out. */
+  readonly refusalsMax: number;
+  readonly refusalTtlMs: number;
+  /** Calls to the control plane at a time; more misses are answered `unavailable`. */
+  readonly resolvesMax: number;
+  readonly clock: ContextClock;
+  readonly random: () => number;
+  /** After each call to the control plane. */
+  readonly onResolved: (outcome: 'found' | Refusal, durationMs: number) => void;
+}
+
+export const DEFAULT_CONTEXT_CACHE_OPTIONS: Omit<ContextCacheOptions, 'ttlMs' | 'staleIfErrorMs'> = {
+  entriesMax: 100_000,
+  bytesMax: 256 * 1_048_576,
+  refusalsMax: 10_000,
+  refusalTtlMs: 5_000,
+  resolvesMax: 1_000,
+  clock: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+  random: Math.random,
+  onResolved: () => undefined,
+};
+
+/** A cached context; itself the answer of a hit. */
+export interface ContextEntry {
+  readonly cacheKey: string;
+  readonly context: AgentContext;
+  readonly refusal: null;
+  readonly revision: number;
+  readonly resolvedAtMs: number;
+  /** Steady ms; moved on by a failed refresh. */
+  refreshAtMs: number;
+}
+
+interface RefusalEntry {
+  readonly context: null;
+  readonly refusal: Refusal;
+  readonly untilMs: number;
+}
+
+const refused = (refusal: Refusal): Lookup => Object.freeze({ context: null, refusal });
+const UNKNOWN_TOKEN = refused('unknown_token');
+const OUT_OF_SCOPE = refused('agent_out_of_scope');
+const UNAVAILABLE = refused('unavailable');
+
+const AGENT_REF_CHARS_MAX = 128;
+const REMEMBERED_INVALIDATIONS = 4_096;
+/** Overtaken this often in one resolve, the answer is 503: the caller comes back. */
+const OVERTAKEN_MAX = 5;
+const REFRESH_RETRY_MS = 5_000;
+/** Without `Watch` a revocation shows only in a refresh, so they come often. */
+const REFRESH_WHILE_DOWN_MS = 10_000;
+
+export class ContextCache {
+  /** For metrics. */
+  hits = 0;
+  misses = 0;
+
+  readonly #resolver: ContextResolver;
+  readonly #options: ContextCacheOptions;
+  readonly #entries: LRUCache<string, ContextEntry>;
+  readonly #refusals: LRUCache<string, RefusalEntry>;
+  readonly #index = new EntryIndex();
+  readonly #recent = new RecentInvalidations(REMEMBERED_INVALIDATIONS);
+  /** By cache key: who waits for the call under way. Empty lists belong to background refreshes. */
+  readonly #flights = new Map<string, ((lookup: Lookup) => void)[]>();
+  #linkUp = false;
+  /** Steady ms of the last word of `Watch`. */
+  #confirmedAtMs = Number.NEGATIVE_INFINITY;
+  #seenRevision = 0;
+  /** Raised by each reset; an answer asked for under an older one is asked again. */
+  #generation = 0;
+
+  constructor(resolver: ContextResolver, options: ContextCacheOptions) {
+    this.#resolver = resolver;
+    this.#options = options;
+    this.#entries = new LRUCache({
+      max: options.entriesMax,
+      maxSize: options.bytesMax,
+      sizeCalculation: estimateBytes,
+      dispose: (entry) => this.#index.remove(entry),
+    });
+    this.#refusals = new LRUCache({ max: options.refusalsMax });
+  }
+
+  /** Highest revision seen; what `Watch` resumes from. 0 = none. */
+  get seenRevision(): number {
+    return this.#seenRevision;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * The answer at hand, or null: then call {@link resolve}. `tokenHash` is the SHA-256 of the gateway token in lower
+   * case hex, `agentRef` the value of x-gateway-agent or `''`.
+   */
+  get(tokenHash: string, agentRef: string): Lookup | null {
+    if (agentRef.length > AGENT_REF_CHARS_MAX) return OUT_OF_SCOPE;
+    const cacheKey = keyOf(tokenHash, agentRef);
+    const nowMs = this.#options.clock.steadyMs();
+    const entry = this.#entries.get(cacheKey);
+    if (entry !== undefined) return this.#serve(entry, tokenHash, agentRef, nowMs);
+    const refusal = this.#refusals.get(cacheKey);
+    if (refusal !== undefined && nowMs < refusal.untilMs) {
+      this.hits++;
+      return refusal;
+    }
+    this.misses++;
+    return null;
+  }
+
+  /** `done` runs once, later, and must not throw. What it gets was true when it gets it, as far as `Watch` has told. */
+  resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void {
+    const cacheKey = keyOf(tokenHash, agentRef);
+    const waiting = this.#flights.get(cacheKey);
+    if (waiting !== undefined) {
+      waiting.push(done);
+      return;
+    }
+    if (this.#flights.size >= this.#options.resolvesMax) {
+      queueMicrotask(() => done(UNAVAILABLE));
+      return;
+    }
+    this.#fly(cacheKey, tokenHash, agentRef, [done]);
+  }
+
+  /** `Watch` is up: everything in the cache is confirmed as of now. */
+  linkUp(): void {
+    this.#linkUp = true;
+    this.#confirmedAtMs = this.#options.clock.steadyMs();
+  }
+
+  linkDown(): void {
+    this.#linkUp = false;
+  }
+
+  /** Drops what the invalidation touches, unless it was resolved after it. */
+  invalidate(invalidation: Invalidation): void {
+    this.#seenRevision = Math.max(this.#seenRevision, invalidation.revision);
+    this.#recent.add(invalidation);
+    for (const entry of this.#index.touchedBy(invalidation)) {
+      if (entry.revision < invalidation.revision) this.#entries.delete(entry.cacheKey);
+    }
+  }
+
+  /** Drops everything: the link cannot say what changed. `revision` is what the control plane is at now. */
+  reset(revision: number): void {
+    this.#generation++;
+    this.#seenRevision = revision;
+    this.#recent.clear();
+    this.#entries.clear();
+    this.#refusals.clear();
+  }
+
+  #serve(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): Lookup | null {
+    const expiresAtMs = entry.context.keyExpiresAtMs;
+    if (expiresAtMs !== null && this.#options.clock.wallMs() >= expiresAtMs) return UNKNOWN_TOKEN;
+    if (!this.#linkUp) {
+      const confirmedAtMs = Math.max(entry.resolvedAtMs, this.#confirmedAtMs);
+      if (nowMs - confirmedAtMs > this.#options.staleIfErrorMs) {
+        this.misses++;
+        return null;
+      }
+    }
+    this.hits++;
+    if (nowMs >= entry.refreshAtMs || (!this.#linkUp && nowMs - entry.resolvedAtMs >= REFRESH_WHILE_DOWN_MS)) {
+      this.#refresh(entry, tokenHash, agentRef, nowMs);
+    }
+    return entry;
+  }
+
+  #refresh(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): void {
+    if (nowMs < entry.refreshAtMs && entry.refreshAtMs - nowMs < REFRESH_RETRY_MS) return; // a retry is due soon
+    if (this.#flights.has(entry.cacheKey) || this.#flights.size >= this.#options.resolvesMax) return;
+    entry.refreshAtMs = nowMs + REFRESH_RETRY_MS;
+    this.#fly(entry.cacheKey, tokenHash, agentRef, []);
+  }
+
+  #fly(cacheKey: string, tokenHash: string, agentRef: string, waiting: ((lookup: Lookup) => void)[]): void {
+    this.#flights.set(cacheKey, waiting);
+    const startedAtMs = this.#options.clock.steadyMs();
+    void this.#ask(cacheKey, tokenHash, agentRef).then((lookup) => {
+      this.#flights.delete(cacheKey);
+      this.#options.onResolved(lookup.refusal ?? 'found', this.#options.clock.steadyMs() - startedAtMs);
+      for (const done of waiting) done(lookup);
+    });
+  }
+
+  /** Never rejects. */
+  async #ask(cacheKey: string, tokenHash: string, agentRef: string): Promise<Lookup> {
+    for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken++) {
+      const generation = this.#generation;
+      const askedAtMs = this.#options.clock.steadyMs();
+      let answer: Resolution;
+      try {
+        answer = await this.#resolver.resolve(tokenHash, agentRef);
+      } catch {
+        return UNAVAILABLE; // the resolver has logged it; an entry that is refreshed stays
+      }
+      if (generation !== this.#generation) continue;
+      if (answer.context === null) return this.#keepRefusal(cacheKey, answer.refusal ?? 'unknown_token');
+      if (this.#recent.outdates(answer.revision, answer.context)) continue;
+      return this.#keep(cacheKey, answer.context, answer.revision, askedAtMs);
+    }
+    return UNAVAILABLE;
+  }
+
+  #keep(cacheKey: string, context: AgentContext, revision: number, resolvedAtMs: number): Lookup {
+    const jitter = 0.8 + 0.2 * this.#options.random();
+    const refreshAtMs = resolvedAtMs + this.#options.ttlMs * jitter;
+    const entry: ContextEntry = { cacheKey, context, refusal: null, revision, resolvedAtMs, refreshAtMs };
+    this.#refusals.delete(cacheKey);
+    this.#entries.set(cacheKey, entry);
+    if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // one above bytesMax is not kept
+    return entry;
+  }
+
+  #keepRefusal(cacheKey: string, refusal: Refusal): Lookup {
+    this.#entries.delete(cacheKey);
+    const entry = { context: null, refusal, untilMs: this.#options.clock.steadyMs() + this.#options.refusalTtlMs };
+    this.#refusals.set(cacheKey, entry);
+    return entry;
+  }
+}
+
+const keyOf = (tokenHash: string, agentRef: string): string =>
+  agentRef === '' ? tokenHash : `${tokenHash} ${agentRef}`;
+
+const ENTRY_BYTES = 1_500;
+const UPSTREAM_BYTES = 1_500;
+
+/** Rough: fixed costs plus the strings that tenants choose the length of. */
+function estimateBytes({ context }: ContextEntry): number {
+  let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;
+  for (const upstream of context.upstreams.values()) {
+    bytes += UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);
+    for (const form of upstream.injection.secretForms) bytes += 4 * form.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,235 @@
+/**
+ * The control plane as the data plane sees it: `ResolveToken` for misses, and one `Watch` that is supervised.
+ *
+ *   connecting ──Hello──▶ catching up ──seen revision = Hello's──▶ up ──silence or end──▶ down ──jitter──▶ connecting
+ *
+ * The cache is trusted again (`linkUp`) only when all invalidations missed in between were replayed, or after a reset.
+ * Every event counts as a heartbeat; silence of two and a half heartbeats ends the call, and the next one goes to
+ * another instance. FAILED_PRECONDITION means that this data plane must not run at all: `onFatal`.
+ */
+import { type Logger, maskSecrets } from '@acg/base/log';
+import { type GatewayClient, LinkError, linkStatus, type WatchCall } from '@acg/proto/client';
+import { type ICircuitState, type IHello, type IPriceBook, type IWatchEvent, Outcome } from '@acg/proto/messages';
+import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
+import { decodeContext } from './decode.js';
+import type { Invalidation, InvalidationKind } from './invalidation.js';
+
+export interface DataPlaneIdentity {
+  /** Kept in the data directory; the same id replaces its old registration. */
+  readonly dataPlaneId: string;
+  readonly counters: 'memory' | 'redis';
+  readonly version: string;
+}
+
+/** Who else listens to `Watch`. Called from the stream, in the order of the events. */
+export interface LinkListener {
+  /** All circuits that are not CLOSED; every other one is. On each (re)connection. */
+  onCircuits(circuits: readonly ICircuitState[]): void;
+  onCircuit(circuit: ICircuitState): void;
+  onPrices(prices: IPriceBook): void;
+  /** `endsSessions` ones only: open streams and WebSockets that it touches must end. */
+  onSessionsEnd(invalidation: Invalidation): void;
+  /** The process must stop; `message` says why and what to set. */
+  onFatal(message: string): void;
+}
+
+const RESOLVE_TIMEOUT_MS = 5_000;
+const HELLO_TIMEOUT_MS = 5_000;
+const RECONNECT_MS_MIN = 50;
+const RECONNECT_MS_MAX = 2_000;
+const HEARTBEATS_MISSED = 2.5;
+
+const KINDS: readonly (InvalidationKind | null)[] = [null, 'key', 'agent', 'provider', 'org', 'project'];
+const REFUSALS = {
+  [Outcome.UNKNOWN_TOKEN]: 'unknown_token',
+  [Outcome.AGENT_REQUIRED]: 'agent_required',
+  [Outcome.AGENT_AMBIGUOUS]: 'agent_ambiguous',
+  [Outcome.AGENT_OUT_OF_SCOPE]: 'agent_out_of_scope',
+} as const;
+
+export class ContextSource implements ContextResolver {
+  readonly #client: GatewayClient;
+  readonly #identity: DataPlaneIdentity;
+  readonly #listener: LinkListener;
+  readonly #log: Logger;
+  readonly #random: () => number;
+  #cache: ContextCache | null = null;
+  #watch: WatchCall | null = null;
+  /** Runs out when the link is silent. */
+  #silence: NodeJS.Timeout | null = null;
+  #silenceMs = HELLO_TIMEOUT_MS;
+  #reconnect: NodeJS.Timeout | null = null;
+  #failures = 0;
+  /** Hello's revision while older invalidations are still being replayed; null before Hello. */
+  #catchUpTo: number | null = null;
+  #up = false;
+  #ready = false;
+  #stopped = false;
+  /** The last problem that was logged, so that an outage is one line and not a flood. */
+  #logged = '';
+
+  constructor(
+    client: GatewayClient,
+    identity: DataPlaneIdentity,
+    listener: LinkListener,
+    log: Logger,
+    random: () => number = Math.random,
+  ) {
+    this.#client = client;
+    this.#identity = identity;
+    this.#listener = listener;
+    this.#log = log;
+    this.#random = random;
+  }
+
+  /** True from the first Hello on: contexts are resolvable. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Whether invalidations arrive right now. */
+  get up(): boolean {
+    return this.#up;
+  }
+
+  start(cache: ContextCache): void {
+    this.#cache = cache;
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    if (this.#reconnect !== null) clearTimeout(this.#reconnect);
+    this.#watch?.cancel();
+    this.#watch = null;
+    this.#down();
+  }
+
+  async resolve(tokenHash: string, agentRef: string): Promise<Resolution> {
+    const request = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, dataPlaneId: this.#identity.dataPlaneId };
+    try {
+      const answer = await this.#client.resolveToken(request, RESOLVE_TIMEOUT_MS);
+      const revision = answer.revision ?? 0;
+      const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
+      if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), refusal: null, revision };
+      const refusal = REFUSALS[outcome as keyof typeof REFUSALS];
+      if (refusal === undefined) throw new Error(`the control plane answered with outcome ${outcome}`);
+      return { context: null, refusal, revision };
+    } catch (error) {
+      this.#problem('resolve failed', error);
+      throw error;
+    }
+  }
+
+  #connect(): void {
+    this.#reconnect = null;
+    this.#catchUpTo = null;
+    this.#silenceMs = HELLO_TIMEOUT_MS;
+    const request = { ...this.#identity, lastRevision: this.#cache!.seenRevision };
+    const call = this.#client.watch(request, {
+      onEvent: (event) => this.#onEvent(event),
+      onEnd: (error) => this.#onEnd(error),
+    });
+    this.#watch = call;
+    this.#armSilence();
+  }
+
+  #armSilence(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      const call = this.#watch!;
+      call.cancel();
+      this.#client.avoid(call.address);
+      this.#onEnd(
+        new LinkError(linkStatus.DEADLINE_EXCEEDED, `no word from the control plane for ${this.#silenceMs} ms`),
+      );
+    }, this.#silenceMs);
+  }
+
+  #onEvent(event: IWatchEvent): void {
+    try {
+      if (event.hello) this.#onHello(event.hello, event.revision ?? 0);
+      else if (event.invalidation) this.#onInvalidation(event);
+      else if (event.circuit) this.#listener.onCircuit(event.circuit);
+    } catch (error) {
+      // A word that was not understood may have been an invalidation: nothing cached can be trusted.
+      this.#watch!.cancel();
+      this.#cache!.reset(0);
+      this.#onEnd(new LinkError(linkStatus.INTERNAL, `event not understood: ${(error as Error).message}`));
+      return;
+    }
+    if (this.#catchUpTo !== null) {
+      this.#silence!.refresh();
+      this.#settleUp();
+    }
+  }
+
+  #onHello(hello: IHello, revision: number): void {
+    const cache = this.#cache!;
+    this.#failures = 0;
+    this.#silenceMs = Math.max(1_000, (hello.heartbeatMs ?? 0) * HEARTBEATS_MISSED);
+    this.#armSilence();
+    // Without a revision of our own nothing can be replayed to us: what was resolved before the first Hello goes.
+    if (hello.reset || cache.seenRevision === 0) cache.reset(revision);
+    this.#catchUpTo = revision;
+    this.#listener.onCircuits(hello.circuits ?? []);
+    this.#listener.onPrices(hello.prices ?? {});
+    this.#ready = true;
+  }
+
+  #onInvalidation(event: IWatchEvent): void {
+    const { kind, id, endsSessions } = event.invalidation!;
+    const known = KINDS[kind ?? 0] ?? null;
+    if (known === null) throw new Error(`unknown kind of invalidation ${kind}`);
+    const invalidation: Invalidation = {
+      revision: event.revision ?? 0,
+      kind: known,
+      id: id ?? '',
+      endsSessions: endsSessions ?? false,
+    };
+    this.#cache!.invalidate(invalidation);
+    if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation);
+  }
+
+  /** Every word confirms the cache, once all that was missed is replayed. */
+  #settleUp(): void {
+    if (this.#cache!.seenRevision < this.#catchUpTo!) return;
+    this.#cache!.linkUp();
+    if (this.#up) return;
+    this.#up = true;
+    this.#logged = '';
+    this.#log.info({ address: this.#watch?.address }, 'connected to the control plane');
+  }
+
+  #onEnd(error: LinkError): void {
+    this.#watch = null;
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    this.#silence = null;
+    this.#down();
+    if (this.#stopped) return;
+    if (error.code === linkStatus.FAILED_PRECONDITION) {
+      this.#stopped = true;
+      this.#listener.onFatal(error.details);
+      return;
+    }
+    this.#problem('control plane unreachable', error);
+    const capMs = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(this.#failures++, 10));
+    this.#reconnect = setTimeout(() => this.#connect(), RECONNECT_MS_MIN + this.#random() * capMs);
+  }
+
+  #down(): void {
+    this.#up = false;
+    this.#catchUpTo = null;
+    this.#cache?.linkDown();
+  }
+
+  #problem(what: string, error: unknown): void {
+    const text = maskSecrets(error instanceof Error ? error.message : String(error));
+    const line = `${what}: ${text}`;
+    if (line === this.#logged) return;
+    this.#logged = line;
+    const refused = error instanceof LinkError && error.code === linkStatus.UNAUTHENTICATED;
+    this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, line);
+  }
+}

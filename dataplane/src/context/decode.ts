@@ -1,0 +1,143 @@
+/**
+ * The wire's AgentContext to the frozen snapshot of agent-context.ts. All that a request would otherwise compute
+ * again is computed here, once per resolve. Throws on a message that the control plane should never send; no error
+ * text holds a value of the message.
+ */
+import type { IAgentContext, IInjection, IUpstream } from '@acg/proto/messages';
+import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
+
+const SCOPES = ['agent', 'project', 'org'] as const;
+const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
+const ACCOUNT_STATUSES = ['active', 'needs_credentials'] as const;
+const USAGE_FORMATS = ['openai', 'anthropic', 'resend', 's3', 'none'] as const satisfies readonly UsageFormat[];
+const NANOS_PER_CENT = 1e7;
+
+export function decodeContext(message: IAgentContext): AgentContext {
+  const budgetCents = message.budgetCents ?? null;
+  return Object.freeze({
+    keyId: text(message.keyId, 'key_id'),
+    keyScope: oneOf(message.keyScope, SCOPES, 'key_scope'),
+    keyExpiresAtMs: message.keyExpiresAtMs ?? null,
+    orgId: text(message.orgId, 'org_id'),
+    projectId: text(message.projectId, 'project_id'),
+    agentId: text(message.agentId, 'agent_id'),
+    agentName: message.agentName ?? '',
+    agentSlug: message.agentSlug ?? '',
+    agentStatus: oneOf(message.agentStatus, STATUSES, 'agent_status'),
+    rpmLimit: positive(message.rpmLimit, 'rpm_limit'),
+    rpdLimit: positive(message.rpdLimit, 'rpd_limit'),
+    budgetCents,
+    budgetNanos: budgetCents === null ? null : budgetCents * NANOS_PER_CENT,
+    spendMonth: message.spendMonth ?? '',
+    spendNanos: message.spendNanos ?? 0,
+    upstreams: new Map((message.upstreams ?? []).map((one) => [text(one.providerSlug, 'slug'), decodeUpstream(one)])),
+    unassignedProviders: new Set(message.unassignedProviders ?? []),
+  });
+}
+
+function decodeUpstream(message: IUpstream): Upstream {
+  const marker = message.failure?.exemptBodyMarker;
+  return Object.freeze({
+    providerSlug: text(message.providerSlug, 'slug'),
+    publicSlug: text(message.publicSlug, 'public_slug'),
+    accountId: text(message.accountId, 'account_id'),
+    accountStatus: oneOf(message.accountStatus, ACCOUNT_STATUSES, 'account_status'),
+    custom: message.custom ?? false,
+    origin: text(message.origin, 'origin'),
+    basePath: message.basePath ?? '',
+    tenantAddress: message.tenantAddress ?? false,
+    circuitKey: text(message.circuitKey, 'circuit_key'),
+    injection: decodeInjection(message.injection ?? {}),
+    usageFormat: oneOf(message.usageFormat, USAGE_FORMATS, 'usage_format'),
+    priceProvider: message.priceProvider ?? '',
+    failureStatuses: new Set(message.failure?.statuses ?? []),
+    failureExemptMarker: marker === undefined || marker === null || marker === '' ? null : marker,
+    websocket: message.websocket ?? false,
+  });
+}
+
+function decodeInjection(message: IInjection): Injection {
+  const extraHeaders = (message.extraHeaders ?? []).map(
+    ({ name, value }) => [text(name, 'header name'), value ?? ''] as const,
+  );
+  const dropHeaders = new Set(message.dropHeaders ?? []);
+  for (const [name] of extraHeaders) dropHeaders.add(name.toLowerCase());
+  const base = { extraHeaders, dropHeaders };
+  if (message.header) {
+    const { name, prefix, secret, alternatives, alsoBearerUnlessUserJwt } = message.header;
+    const value = secret ?? '';
+    dropHeaders.add(text(name, 'header name').toLowerCase());
+    return Object.freeze({
+      ...base,
+      kind: 'header',
+      name: text(name, 'header name'),
+      value: (prefix ?? '') + value,
+      alternatives: new Map((alternatives ?? []).map((form) => [form.name ?? '', (form.prefix ?? '') + value])),
+      bearerUnlessUserJwt: alsoBearerUnlessUserJwt ? `Bearer ${value}` : null,
+      secretForms: forms(value),
+    });
+  }
+  if (message.basic) {
+    const password = message.basic.password ?? '';
+    const encoded = Buffer.from(`${message.basic.username ?? ''}:${password}`).toString('base64');
+    return Object.freeze({ ...base, kind: 'basic', value: `Basic ${encoded}`, secretForms: forms(password, encoded) });
+  }
+  if (message.query) return decodeQuery(base, text(message.query.name, 'query name'), message.query.secret ?? '');
+  if (message.sigv4) {
+    const { accessKeyId, secretAccessKey, sessionToken, region, service } = message.sigv4;
+    const session = sessionToken ?? '';
+    return Object.freeze({
+      ...base,
+      kind: 'sigv4',
+      accessKeyId: text(accessKeyId, 'access_key_id'),
+      secretAccessKey: text(secretAccessKey, 'secret_access_key'),
+      sessionToken: session === '' ? null : session,
+      region: text(region, 'region'),
+      service: text(service, 'service'),
+      // The secret key itself never leaves in a request: only its signatures do.
+      secretForms: forms(session),
+    });
+  }
+  return Object.freeze({ ...base, kind: 'none', secretForms: [] });
+}
+
+type Base = Pick<Injection, 'extraHeaders' | 'dropHeaders'>;
+
+function decodeQuery(base: Base, name: string, secret: string): Injection {
+  const encoded = encodeURIComponent(secret);
+  return Object.freeze({
+    ...base,
+    kind: 'query',
+    name,
+    pair: `${encodeURIComponent(name)}=${encoded}`,
+    // A provider that echoes its query may do so in the form-encoded way, too.
+    secretForms: forms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1)),
+  });
+}
+
+/** The distinct forms, each also as it stands inside a JSON string; the longest first, so it is masked whole. */
+function forms(...values: readonly string[]): readonly string[] {
+  const all = new Set<string>();
+  for (const value of values) {
+    if (value === '') continue;
+    all.add(value);
+    all.add(JSON.stringify(value).slice(1, -1));
+  }
+  return Object.freeze([...all].sort((a, b) => b.length - a.length));
+}
+
+function text(value: string | null | undefined, field: string): string {
+  if (typeof value !== 'string' || value === '') throw new Error(`context without ${field}`);
+  return value;
+}
+
+function positive(value: number | null | undefined, field: string): number {
+  if (typeof value !== 'number' || !(value > 0)) throw new Error(`context without ${field}`);
+  return value;
+}
+
+function oneOf<T extends string>(value: string | null | undefined, allowed: readonly T[], field: string): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new Error(`context with an unknown ${field}`);
+  return found;
+}

@@ -1,0 +1,72 @@
+/**
+ * What the control plane says is no longer true, and a bounded memory of it. The memory closes the race between a
+ * resolve under way and an invalidation that overtakes its answer: an answer of revision r is stale when something
+ * that touches it was invalidated at a revision above r.
+ */
+import type { AgentContext } from './agent-context.js';
+
+export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project';
+
+export interface Invalidation {
+  readonly revision: number;
+  readonly kind: InvalidationKind;
+  /** An id; of a provider `{orgId}/{slug}`. */
+  readonly id: string;
+  /** Revoked, paused or deleted: open streams and WebSockets end too. */
+  readonly endsSessions: boolean;
+}
+
+/** Whether a context was made from what was invalidated. */
+export function touches(invalidation: Invalidation, context: AgentContext): boolean {
+  const { kind, id } = invalidation;
+  switch (kind) {
+    case 'key':
+      return context.keyId === id;
+    case 'agent':
+      return context.agentId === id;
+    case 'project':
+      return context.projectId === id;
+    case 'org':
+      return context.orgId === id;
+    case 'provider': {
+      const slash = id.indexOf('/');
+      return context.orgId === id.slice(0, slash) && context.upstreams.has(id.slice(slash + 1));
+    }
+  }
+}
+
+/** The last invalidations, oldest overwritten first; revisions rise. */
+export class RecentInvalidations {
+  readonly #ring: (Invalidation | undefined)[];
+  #written = 0;
+  /** Highest revision that was overwritten: about older answers nothing can be said. */
+  #forgotten = 0;
+
+  constructor(capacity: number) {
+    this.#ring = new Array<Invalidation | undefined>(capacity).fill(undefined);
+  }
+
+  add(invalidation: Invalidation): void {
+    const slot = this.#written++ % this.#ring.length;
+    this.#forgotten = this.#ring[slot]?.revision ?? this.#forgotten;
+    this.#ring[slot] = invalidation;
+  }
+
+  /** Whether a context as of `revision` is known, or must be feared, to be out of date. */
+  outdates(revision: number, context: AgentContext): boolean {
+    if (revision < this.#forgotten) return true;
+    const kept = Math.min(this.#written, this.#ring.length);
+    for (let back = 1; back <= kept; back++) {
+      const one = this.#ring[(this.#written - back) % this.#ring.length]!;
+      if (one.revision <= revision) return false;
+      if (touches(one, context)) return true;
+    }
+    return false;
+  }
+
+  clear(): void {
+    this.#ring.fill(undefined);
+    this.#written = 0;
+    this.#forgotten = 0;
+  }
+}
