@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { ClientAddress } from './client-address.js';
+import { badCidr, CidrList } from './egress/cidr-list.js';
+
+const trusting = new ClientAddress(['10.0.0.0/8', 'fd00::/8']);
+
+test.each([
+  ['1.2.3.4', '9.9.9.9', '1.2.3.4'], // a stranger's header is not believed
+  ['10.0.0.1', null, '10.0.0.1'],
+  ['10.0.0.1', '9.9.9.9', '9.9.9.9'],
+  ['::ffff:10.0.0.1', '9.9.9.9', '9.9.9.9'],
+  ['10.0.0.1', '6.6.6.6, 9.9.9.9, 10.0.0.2', '9.9.9.9'], // forged left part
+  ['10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'], // all trusted: the leftmost
+  ['10.0.0.1', '2001:db8::5', '2001:db8::5'],
+  ['10.0.0.1', '[2001:db8::5]:443', '2001:db8::5'],
+  ['10.0.0.1', '9.9.9.9:1234', '9.9.9.9'],
+  ['10.0.0.1', '9.9.9.9, garbage, 10.0.0.2', '10.0.0.2'],
+  ['10.0.0.1', '', '10.0.0.1'],
+  ['10.0.0.1', ', ,', '10.0.0.1'],
+  ['fd00::1', '9.9.9.9', '9.9.9.9'],
+  ['', '9.9.9.9', ''],
+])('client address: peer %s with X-Forwarded-For %j is %s', (peer, forwarded, expected) => {
+  expect(trusting.of(peer, forwarded)).toBe(expected);
+});
+
+test('client address: without trusted proxies only the peer counts', () => {
+  expect(new ClientAddress([]).of('::ffff:1.2.3.4', '9.9.9.9')).toBe('1.2.3.4');
+});
+
+test('client address: a very long header is bounded', () => {
+  const header = `${'10.0.0.9,'.repeat(1000)}10.0.0.2`;
+  expect(trusting.of('10.0.0.1', header)).toBe('10.0.0.9');
+});
+
+test('cidr list: ranges, single addresses and what is neither', () => {
+  const list = new CidrList(['10.0.0.0/8', '192.168.1.1', '::1', 'fd00::/8']);
+  expect(['10.9.9.9', '192.168.1.1', '::1', 'fd12::1', '::ffff:10.0.0.1'].every((a) => list.includes(a))).toBe(true);
+  expect(['11.0.0.1', '192.168.1.2', '::2', 'name', ''].some((a) => list.includes(a))).toBe(false);
+  expect(badCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
+  for (const bad of ['10.0.0.0/33', '10.0.0/8', 'x', '::/129', '10.0.0.0/-1', '10.0.0.0/'])
+    expect(badCidr([bad])).toBe(bad);
+});

@@ -1,0 +1,48 @@
+/**
+ * The address of the client behind trusted proxies (TRUSTED_PROXY_CIDRS). Only a peer in those ranges is believed, and
+ * of its `X-Forwarded-For` only the part that trusted proxies wrote: the rightmost address that is not one of them.
+ */
+import { isIP } from 'node:net';
+import { CidrList, unmapped } from './egress/cidr-list.js';
+
+/** More hops than any real chain; the rest of a longer header is the client's invention. */
+const HOPS_MAX = 32;
+
+export class ClientAddress {
+  readonly #trusted: CidrList;
+
+  /** Throws a `RangeError` that names a malformed range. */
+  constructor(trustedProxyCidrs: readonly string[]) {
+    this.#trusted = new CidrList(trustedProxyCidrs);
+  }
+
+  /** `peer` is the socket's remote address; `forwardedFor` the header's value(s) joined by commas, or null. */
+  of(peer: string, forwardedFor: string | null): string {
+    let address = unmapped(peer);
+    if (forwardedFor === null || !this.#trusted.includes(address)) return address;
+    let end = forwardedFor.length;
+    for (let hop = 0; hop < HOPS_MAX && end >= 0; hop++) {
+      const comma = forwardedFor.lastIndexOf(',', end - 1);
+      const entry = bareAddress(forwardedFor.slice(comma + 1, end).trim());
+      if (entry === null) return address; // what follows to the left was not written by a proxy we know
+      address = entry;
+      if (comma <= 0 || !this.#trusted.includes(address)) return address;
+      end = comma;
+    }
+    return address;
+  }
+}
+
+/** `1.2.3.4`, `1.2.3.4:567`, `[::1]` and `[::1]:567` as a plain address; null for anything else. */
+function bareAddress(entry: string): string | null {
+  if (entry.length > 64) return null;
+  let address = entry;
+  if (entry.startsWith('[')) {
+    const close = entry.indexOf(']');
+    if (close === -1) return null;
+    address = entry.slice(1, close);
+  } else if (entry.includes('.') && entry.lastIndexOf(':') !== -1 && entry.indexOf(':') === entry.lastIndexOf(':')) {
+    address = entry.slice(0, entry.indexOf(':'));
+  }
+  return isIP(address) === 0 ? null : unmapped(address);
+}

@@ -1,0 +1,57 @@
+/** A list of address ranges as operators write them (`10.0.0.0/8,fd00::/8,127.0.0.1`). */
+import { BlockList, isIP } from 'node:net';
+
+export class CidrList {
+  readonly #v4 = new BlockList();
+  readonly #v6 = new BlockList();
+  readonly empty: boolean;
+
+  /** Throws a `RangeError` that names the entry that is no address or range. */
+  constructor(cidrs: readonly string[]) {
+    this.empty = cidrs.length === 0;
+    for (const cidr of cidrs) this.#add(cidr);
+  }
+
+  /**
+   * Whether a literal address lies in one of the ranges. IPv4 written inside IPv6 (`::ffff:a.b.c.d`) counts as IPv4, and
+   * `::1` as 127.0.0.1: `localhost` has both, and whoever allows the one means the other.
+   */
+  includes(address: string): boolean {
+    if (this.empty) return false;
+    const plain = unmapped(address);
+    if (plain === '::1' && this.#v4.check('127.0.0.1', 'ipv4')) return true;
+    const family = isIP(plain);
+    if (family === 4) return this.#v4.check(plain, 'ipv4');
+    return family === 6 && this.#v6.check(plain, 'ipv6');
+  }
+
+  #add(cidr: string): void {
+    const slash = cidr.indexOf('/');
+    const address = slash === -1 ? cidr : cidr.slice(0, slash);
+    const family = isIP(address);
+    const widest = family === 6 ? 128 : 32;
+    const bits = slash === -1 ? widest : parseBits(cidr.slice(slash + 1));
+    if (family === 0 || bits > widest) throw new RangeError(`${cidr} is not an address range such as 10.0.0.0/8`);
+    if (family === 4) this.#v4.addSubnet(address, bits, 'ipv4');
+    else this.#v6.addSubnet(address, bits, 'ipv6');
+  }
+}
+
+/** The first entry that is no address range, or null; for configuration checks. */
+export function badCidr(cidrs: readonly string[]): string | null {
+  for (const cidr of cidrs) {
+    try {
+      new CidrList([cidr]);
+    } catch {
+      return cidr;
+    }
+  }
+  return null;
+}
+
+/** `::ffff:10.0.0.1`, as a dual-stack socket reports an IPv4 peer, becomes `10.0.0.1`. */
+export function unmapped(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}
+
+const parseBits = (text: string): number => (/^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);
