@@ -1,4 +1,5 @@
 /** Reading usage off a tee of the response (DESIGN §9). Bytes are never changed here. */
+import type { UsageFormat } from '../context/agent-context.js';
 
 export interface TokenCounts {
   readonly tokensInUncached: number;
@@ -18,21 +19,61 @@ export interface UsageReading extends TokenCounts {
   readonly source: UsageSource;
   /** Error type inside a 200 stream (`server_error`, `overloaded_error` …); null when there was none. */
   readonly streamError: string | null;
-  /** Billing facts that change the price (service tier, server tool use, cache write lifetime); see price.ts. */
+  /** Billing facts that change the price; see price.ts. */
   readonly extras: BillingExtras;
 }
 
+/** What changes the price beside the token counts. All counts are integers ≥ 0. */
 export interface BillingExtras {
+  /** `flex`, `priority`, `batch` … as the provider names it; null when it says nothing. */
   readonly serviceTier: string | null;
+  /** Anthropic `speed`: `fast` costs more. */
+  readonly speed: string | null;
+  /** Anthropic `inference_geo`: `us` costs more. */
+  readonly inferenceGeo: string | null;
   readonly webSearches: number;
   /** Part of tokensCacheWrite with a 1 h lifetime (dearer at Anthropic). */
   readonly cacheWrite1h: number;
+  /** Parts of tokensInUncached and of tokensOut that have prices of their own on some models. */
+  readonly audioTokensIn: number;
+  readonly imageTokensIn: number;
+  readonly audioTokensOut: number;
+  readonly imageTokensOut: number;
+  /** Transcription billed by time, whole seconds. */
+  readonly audioSeconds: number;
+  /** How often a per-request price is due: 1 for a 2xx call, e-mails sent for resend, 0 where nothing was bought. */
+  readonly units: number;
+}
+
+/** What is known when the response's headers are there. */
+export interface MeterOptions {
+  readonly usageFormat: UsageFormat;
+  /** Upper case. */
+  readonly method: string;
+  /** The provider's own path without query (`/v1/chat/completions`). */
+  readonly path: string;
+  /** Body bytes of the request, as far as it was sent: the base of an estimate of the input. */
+  readonly requestBytes: number;
+  /** From `scanRequest`; null when the body was not read or names none. */
+  readonly requestModel: string | null;
+  /** Items of a JSON array that is the whole request body (resend batch); 0 when it is none or was not read. */
+  readonly requestItems: number;
+  /** Upstream status. */
+  readonly status: number;
+  /** Header values of the response; null when absent. */
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
 }
 
 /** One response's meter. Decodes gzip/br/deflate on its own copy; bounded memory whatever the body does. */
 export interface UsageMeter {
   /** The next bytes of the response body as the provider sent them, in any chunking. Must not keep the buffer. */
   observe(chunk: Buffer): void;
-  /** Called once. `complete` is false when client, provider or shutdown cut the response. */
+  /** Called once. `complete` is false when client, provider or shutdown cut the response. Synchronous. */
   finish(complete: boolean): UsageReading;
+}
+
+/** A meter that can also be told of bytes that it will not see (a compressed body over the bounds). */
+export interface BodyMeter extends UsageMeter {
+  unreadable(encodedBytes: number): void;
 }

@@ -1,0 +1,144 @@
+/**
+ * Anthropic's usage. Unstreamed: one `usage`. Streamed: message_start has the input figures, each message_delta the
+ * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
+ * document a line) are booked when they are fetched, once per batch (MeterMemory).
+ */
+import { encodedEventTokens, encodedTextTokens, plainPath, textTokens } from './estimate.js';
+import { compilePaths, type ScanNode } from './json-scanner.js';
+import type { UsageReading } from './meter.js';
+import type { MeterMemory } from './meter-memory.js';
+import { EVENT_DELTA, EVENT_ERROR, type EventKind } from './sse-framer.js';
+import { asObject, type Counts, emptyCounts, mergeAnthropicCounts, parseObject, parseString } from './usage-fields.js';
+import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
+
+const USAGE = 0;
+const MODEL = 1;
+const TYPE = 2;
+const ERROR = 3;
+
+const PATHS = compilePaths({
+  usage: USAGE,
+  'message.usage': USAGE,
+  'result.message.usage': USAGE,
+  model: MODEL,
+  'message.model': MODEL,
+  'result.message.model': MODEL,
+  type: TYPE,
+  error: ERROR,
+});
+
+/** What surrounds a piece of text. */
+const DELTA_ENVELOPE_BYTES = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}'.length;
+
+export class AnthropicReader implements UsageReader {
+  readonly paths: ScanNode = PATHS;
+  readonly #memory: MeterMemory;
+  #counts = emptyCounts();
+  #hasInput = false;
+  #hasFinalOutput = false;
+  /** Content seen since the last cumulative figure. */
+  #deltas = 0;
+  #deltaBytes = 0;
+  #documents = 0;
+  #model: string | null = null;
+  #tier: string | null = null;
+  #speed: string | null = null;
+  #geo: string | null = null;
+  #streamError: string | null = null;
+  #type: string | null = null;
+  #error: string | null = null;
+  #usage: boolean = false;
+  /** Sum over the lines of a batch's results. */
+  #sum: Counts | null = null;
+
+  constructor(memory: MeterMemory) {
+    this.#memory = memory;
+  }
+
+  wants(kind: EventKind, mentionsUsage: boolean, _bytes: Buffer, from: number, to: number): boolean {
+    if (kind === EVENT_DELTA) {
+      this.#deltas++;
+      this.#deltaBytes += Math.max(0, to - from - DELTA_ENVELOPE_BYTES);
+      return false;
+    }
+    return mentionsUsage || kind === EVENT_ERROR || this.#documents === 0;
+  }
+
+  value(slot: number, text: string | null): void {
+    if (slot === MODEL) this.#model ??= parseString(text);
+    else if (slot === TYPE) this.#type = parseString(text, 64);
+    else if (slot === ERROR && text !== 'null') this.#error = errorName(asObject(parseObject(text))?.type);
+    else if (slot === USAGE) this.#merge(text);
+  }
+
+  #merge(text: string | null): void {
+    const usage = parseObject(text);
+    if (usage === null || !mergeAnthropicCounts(this.#counts, usage)) return;
+    this.#usage = true;
+    this.#tier = stringOr(usage.service_tier, this.#tier);
+    this.#speed = stringOr(usage.speed, this.#speed);
+    this.#geo = stringOr(usage.inference_geo, this.#geo);
+  }
+
+  documentEnd(kind: EventKind): void {
+    if (this.#usage) {
+      this.#hasInput = true;
+      if (this.#type !== 'message_start') {
+        this.#hasFinalOutput = true;
+        this.#deltas = 0;
+        this.#deltaBytes = 0;
+      }
+    }
+    if (kind === EVENT_ERROR || this.#type === 'error') this.#streamError = this.#error ?? 'error';
+    this.#documents++;
+    this.#usage = false;
+    this.#type = null;
+    this.#error = null;
+  }
+
+  /** One line of a batch's results has ended: its counts are added up. */
+  lineEnd(): void {
+    this.#sum ??= emptyCounts();
+    for (const name of Object.keys(this.#sum) as (keyof Counts)[]) this.#sum[name] += this.#counts[name];
+    this.#counts = emptyCounts();
+  }
+
+  reading(facts: BodyFacts): UsageReading {
+    const { options } = facts;
+    const path = plainPath(options.path);
+    const model = this.#model ?? options.requestModel;
+    const more = {
+      streamError: this.#streamError,
+      serviceTier: this.#tier,
+      speed: this.#speed,
+      inferenceGeo: this.#geo,
+    };
+    const isResults = options.method === 'GET' && path.includes('/messages/batches/') && path.endsWith('/results');
+    if (isResults && this.#sum !== null && this.#memory.addNew(path)) {
+      return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, { ...more, serviceTier: 'batch' });
+    }
+    const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';
+    if (options.method !== 'POST' || !isGenerating) return readingOf(emptyCounts(), 'none', model, more);
+    if (this.#hasFinalOutput && (facts.complete || this.#deltas === 0)) {
+      return readingOf(this.#counts, 'reported', model, more);
+    }
+    if (!this.#hasInput && this.#streamError !== null && this.#deltas === 0) {
+      return readingOf(emptyCounts(), 'none', model, more);
+    }
+    return this.#estimated(facts, model, more);
+  }
+
+  #estimated(facts: BodyFacts, model: string | null, more: Parameters<typeof readingOf>[3]): UsageReading {
+    const counts = this.#counts;
+    if (!this.#hasInput) counts.inUncached = textTokens(facts.options.requestBytes);
+    const seen = Math.max(this.#deltas, textTokens(this.#deltaBytes));
+    const deltaTokens = seen + encodedEventTokens(facts.encodedBytes);
+    if (facts.kind !== 'events') counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+    else if (this.#hasFinalOutput) counts.out += deltaTokens;
+    else counts.out = Math.max(counts.out, deltaTokens);
+    return readingOf(counts, this.#hasInput ? 'partial' : 'estimated', model, more);
+  }
+}
+
+const stringOr = (value: unknown, otherwise: string | null): string | null =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 32) : otherwise;

@@ -1,0 +1,300 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMeter } from './create-meter.js';
+import type { MeterOptions, UsageReading } from './meter.js';
+import { MeterMemory } from './meter-memory.js';
+import {
+  backgroundBody,
+  chatBody,
+  chatStream,
+  messagesBody,
+  messagesStream,
+  RESPONSES_USAGE,
+  responsesBody,
+  responsesStream,
+} from './testing/transcripts.js';
+
+const JSON_TYPE = 'application/json';
+const SSE_TYPE = 'text/event-stream; charset=utf-8';
+
+const base: MeterOptions = {
+  usageFormat: 'openai',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  requestBytes: 400,
+  requestModel: 'gpt-5-mini',
+  requestItems: 0,
+  status: 200,
+  contentType: JSON_TYPE,
+  contentEncoding: null,
+};
+
+function read(
+  options: Partial<MeterOptions>,
+  body: Buffer,
+  cuts: readonly number[] = [],
+  complete = true,
+  memory = new MeterMemory(),
+): UsageReading {
+  const meter = createMeter({ ...base, ...options }, memory);
+  const edges = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+  for (let i = 1; i < edges.length; i++) {
+    const chunk = Buffer.from(body.subarray(edges[i - 1], edges[i])); // a copy, wiped afterwards: nothing may be kept
+    meter.observe(chunk);
+    chunk.fill(0x22);
+  }
+  return meter.finish(complete);
+}
+
+const cutsArb = fc.array(fc.nat(100_000), { maxLength: 40 });
+const texts = ['Hello', ' "usage": {"prompt_tokens":9}', '\\"usage\\":', 'usage', '…é😀', '\n\n'];
+
+const openaiFigures = {
+  tokensInUncached: 86,
+  tokensCacheRead: 1920,
+  tokensCacheWrite: 0,
+  tokensOut: 300,
+  tokensReasoning: 128,
+  model: 'gpt-5-mini-2025-08-07',
+  source: 'reported',
+  streamError: null,
+};
+const anthropicFigures = {
+  tokensInUncached: 25,
+  tokensCacheRead: 3000,
+  tokensCacheWrite: 400,
+  tokensOut: 503,
+  tokensReasoning: 200,
+  model: 'claude-haiku-4-5-20251001',
+  source: 'reported',
+  streamError: null,
+};
+
+describe('meter: the same answer counts alike, streamed or not, however it is cut into chunks', () => {
+  const cases: [string, Partial<MeterOptions>, Buffer, object][] = [
+    ['chat', {}, chatBody(texts.join('')), openaiFigures],
+    ['chat stream', { contentType: SSE_TYPE }, chatStream({ texts, includeUsage: true }), openaiFigures],
+    [
+      'chat stream, CRLF',
+      { contentType: SSE_TYPE },
+      chatStream({ texts, includeUsage: true, newline: '\r\n' }),
+      openaiFigures,
+    ],
+    [
+      'chat stream, CR',
+      { contentType: SSE_TYPE },
+      chatStream({ texts, includeUsage: true, newline: '\r' }),
+      openaiFigures,
+    ],
+    ['responses', { path: '/v1/responses' }, responsesBody(texts.join('')), openaiFigures],
+    ['responses stream', { path: '/v1/responses', contentType: SSE_TYPE }, responsesStream(texts), openaiFigures],
+    ['messages', { usageFormat: 'anthropic', path: '/v1/messages' }, messagesBody(texts.join('')), anthropicFigures],
+    [
+      'messages stream',
+      { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE },
+      messagesStream(texts),
+      anthropicFigures,
+    ],
+    [
+      'messages stream, CRLF',
+      { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE },
+      messagesStream(texts, '\r\n'),
+      anthropicFigures,
+    ],
+  ];
+  it.each(cases)('%s', (_name, options, body, figures) => {
+    expect(read(options, body)).toMatchObject(figures);
+    expect(read(options, body, [...Array(body.length).keys()])).toMatchObject(figures);
+    fc.assert(
+      fc.property(cutsArb, (cuts) => {
+        expect(read(options, body, cuts)).toMatchObject(figures);
+      }),
+    );
+  });
+});
+
+describe('meter: billing facts', () => {
+  it('anthropic: web searches, 1 h cache writes and tier come from both halves of the stream', () => {
+    const options = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
+    expect(read(options, messagesStream(texts)).extras).toMatchObject({
+      webSearches: 2,
+      cacheWrite1h: 100,
+      serviceTier: 'standard',
+      units: 1,
+    });
+    expect(read({ ...options, contentType: JSON_TYPE }, messagesBody('x')).extras).toEqual(
+      read(options, messagesStream(texts)).extras,
+    );
+  });
+
+  it('responses: web searches are counted from the output items', () => {
+    expect(read({ path: '/v1/responses' }, responsesBody('x')).extras.webSearches).toBe(1);
+    expect(read({ path: '/v1/responses', contentType: SSE_TYPE }, responsesStream(['x'])).extras.webSearches).toBe(1);
+  });
+
+  it('embeddings, images, transcription and duration-billed transcription', () => {
+    const embeddings =
+      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAA"}],"model":"text-embedding-3-small",' +
+      '"usage":{"prompt_tokens":8,"total_tokens":8}}';
+    expect(read({ path: '/v1/embeddings' }, Buffer.from(embeddings))).toMatchObject({
+      tokensInUncached: 8,
+      tokensOut: 0,
+      model: 'text-embedding-3-small',
+    });
+    const image =
+      '{"created":1,"data":[{"b64_json":"AAAA"}],"usage":{"input_tokens":50,"output_tokens":4160,"total_tokens":4210,' +
+      '"input_tokens_details":{"text_tokens":10,"image_tokens":40}}}';
+    expect(read({ path: '/v1/images/generations', requestModel: 'gpt-image-1' }, Buffer.from(image))).toMatchObject({
+      tokensInUncached: 50,
+      tokensOut: 4160,
+      model: 'gpt-image-1',
+      extras: { imageTokensIn: 40 },
+    });
+    const heard = '{"text":"hi","usage":{"type":"duration","seconds":59.2}}';
+    expect(read({ path: '/v1/audio/transcriptions' }, Buffer.from(heard)).extras.audioSeconds).toBe(60);
+  });
+
+  it('a refused call, s3 and count_tokens cost no tokens', () => {
+    expect(read({ status: 429 }, chatBody('x'))).toMatchObject({ source: 'none', tokensOut: 0, extras: { units: 0 } });
+    expect(read({ usageFormat: 's3' }, Buffer.from('x'))).toMatchObject({ source: 'none', extras: { units: 1 } });
+    const counted = read(
+      { usageFormat: 'anthropic', path: '/v1/messages/count_tokens' },
+      Buffer.from('{"input_tokens":2095}'),
+    );
+    expect(counted).toMatchObject({ source: 'none', tokensInUncached: 0 });
+  });
+
+  it('resend: one e-mail a call, as many as were accepted in a batch, asked for when the answer is cut', () => {
+    const one = Buffer.from('{"id":"49a3999c"}');
+    const batch = Buffer.from('{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}');
+    const options = { usageFormat: 'resend', path: '/emails/batch', requestItems: 4 } as const;
+    expect(read({ ...options, path: '/emails' }, one).extras.units).toBe(1);
+    expect(read(options, batch, [3, 17]).extras.units).toBe(3);
+    expect(read(options, batch.subarray(0, 20), [], false).extras.units).toBe(4);
+    expect(read({ ...options, method: 'GET', path: '/domains' }, one).extras.units).toBe(0);
+  });
+});
+
+describe('meter: what was cut off or says nothing is estimated', () => {
+  it('chat stream cut: input from the request, output from the chunks seen', () => {
+    const whole = chatStream({ texts: Array(50).fill('word '), includeUsage: false });
+    const cut = whole.subarray(0, whole.length / 2);
+    const reading = read({ contentType: SSE_TYPE }, cut, [], false);
+    expect(reading).toMatchObject({ source: 'estimated', tokensInUncached: 100, model: 'gpt-5-mini-2025-08-07' });
+    expect(reading.tokensOut).toBeGreaterThan(20);
+    expect(reading.tokensOut).toBeLessThan(30);
+  });
+
+  it('messages stream cut: the exact input of message_start, output from the deltas', () => {
+    const options = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
+    const whole = messagesStream(Array(30).fill('eight by'));
+    const cut = whole.subarray(0, whole.indexOf('event: content_block_stop'));
+    expect(read(options, cut, [], false)).toMatchObject({
+      source: 'partial',
+      tokensInUncached: 25,
+      tokensCacheRead: 3000,
+      tokensCacheWrite: 400,
+      tokensOut: 60, // 30 × 8 bytes / 4
+    });
+  });
+
+  it('no answer at all, and an answer without usage', () => {
+    expect(read({}, Buffer.alloc(0), [], false)).toMatchObject({
+      source: 'estimated',
+      tokensInUncached: 100,
+      tokensOut: 0,
+      model: 'gpt-5-mini',
+    });
+    expect(read({}, Buffer.from('{"choices":[]}'))).toMatchObject({ source: 'estimated', tokensOut: 4 });
+    expect(read({ path: '/v1/files' }, Buffer.from('{"id":"file-1"}'))).toMatchObject({ source: 'none' });
+  });
+
+  it('absurd figures are no figures', () => {
+    for (const bad of ['-1', '1e308', '"7"', 'null', '[]', '{}', '1e999']) {
+      const body = Buffer.from(`{"model":"m","usage":{"prompt_tokens":${bad},"completion_tokens":${bad}}}`);
+      expect(read({}, body)).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
+    }
+    const mixed = Buffer.from(
+      '{"usage":{"prompt_tokens":10.9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":99},' +
+        '"completion_tokens_details":{"reasoning_tokens":-3}}}',
+    );
+    expect(read({}, mixed)).toMatchObject({
+      tokensInUncached: 0,
+      tokensCacheRead: 10,
+      tokensOut: 5,
+      tokensReasoning: 0,
+    });
+  });
+});
+
+describe('meter: errors inside a 200 stream', () => {
+  it('are named, and nothing is charged when nothing was made', () => {
+    const openai = 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n';
+    expect(read({ contentType: SSE_TYPE }, Buffer.from(openai))).toMatchObject({
+      streamError: 'server_error',
+      source: 'none',
+    });
+    const responses =
+      'event: response.failed\ndata: {"type":"response.failed","response":{"id":"r","status":"failed",' +
+      '"error":{"code":"rate_limit_exceeded","message":"x"},"usage":null}}\n\n';
+    expect(read({ contentType: SSE_TYPE, path: '/v1/responses' }, Buffer.from(responses)).streamError).toBe(
+      'rate_limit_exceeded',
+    );
+    const anthropic =
+      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+    const options = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
+    expect(read(options, Buffer.from(anthropic))).toMatchObject({ streamError: 'overloaded_error', source: 'none' });
+    const start = messagesStream(['abcd']);
+    const late = Buffer.concat([start.subarray(0, start.indexOf('event: content_block_stop')), Buffer.from(anthropic)]);
+    expect(read(options, late)).toMatchObject({ streamError: 'overloaded_error', source: 'partial', tokensOut: 1 });
+  });
+});
+
+describe('meter: background responses', () => {
+  it('are booked by the first GET that brings their usage, once', () => {
+    const memory = new MeterMemory();
+    const path = '/v1/responses';
+    const queued = read({ path }, backgroundBody('queued', 'null'), [], true, memory);
+    expect(queued).toMatchObject({ source: 'none', tokensInUncached: 0 });
+    const get = { method: 'GET', path: `${path}/resp_67c9` };
+    expect(read(get, backgroundBody('in_progress', 'null'), [], true, memory).source).toBe('none');
+    expect(read(get, backgroundBody('completed', RESPONSES_USAGE), [], true, memory)).toMatchObject(openaiFigures);
+    expect(read(get, backgroundBody('completed', RESPONSES_USAGE), [], true, memory)).toMatchObject({
+      source: 'none',
+      tokensOut: 0,
+    });
+    expect(read(get, responsesBody('x'), [], true, memory).source).toBe('none');
+  });
+});
+
+describe('meter: compressed bodies', () => {
+  const body = chatBody(texts.join(''));
+  it.each([
+    ['gzip', gzipSync(body)],
+    ['br', brotliCompressSync(body)],
+    ['deflate', deflateSync(body)],
+    ['deflate', deflateRawSync(body)],
+  ])('%s is decoded on the tee', (contentEncoding, encoded) => {
+    expect(read({ contentEncoding }, encoded, [5, 50])).toMatchObject(openaiFigures);
+  });
+
+  it('a cut gzip stream still tells what came', () => {
+    const stream = chatStream({ texts: Array.from({ length: 200 }, (_, n) => `${n * 7919} `), includeUsage: false });
+    const encoded = gzipSync(stream);
+    const cut = encoded.subarray(0, encoded.length - 200);
+    const reading = read({ contentEncoding: 'gzip', contentType: SSE_TYPE }, cut, [], false);
+    expect(reading.source).toBe('estimated');
+    expect(reading.tokensOut).toBeGreaterThan(100);
+  });
+
+  it('a bomb, rubbish and an unknown coding are estimated', () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    expect(read({ contentEncoding: 'gzip' }, bomb).source).toBe('estimated');
+    expect(read({ contentEncoding: 'gzip' }, Buffer.from('rubbish'))).toMatchObject({
+      source: 'estimated',
+      tokensOut: 6,
+    });
+    expect(read({ contentEncoding: 'rot13' }, Buffer.from('rubbish')).source).toBe('estimated');
+  });
+});

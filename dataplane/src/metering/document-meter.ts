@@ -1,0 +1,39 @@
+import { JsonScanner } from './json-scanner.js';
+import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { EVENT_PLAIN } from './sse-framer.js';
+import type { UsageReader } from './usage-reader.js';
+
+/** A body that is one JSON document, scanned as it passes: no size limit, nothing kept. */
+export class DocumentMeter implements BodyMeter {
+  readonly #options: MeterOptions;
+  readonly #reader: UsageReader;
+  readonly #scanner: JsonScanner;
+  #bytes = 0;
+  #encodedBytes = 0;
+
+  constructor(options: MeterOptions, reader: UsageReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#scanner = new JsonScanner(reader.paths, reader);
+  }
+
+  observe(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#scanner.push(chunk, 0, chunk.length);
+  }
+
+  unreadable(encodedBytes: number): void {
+    this.#encodedBytes = encodedBytes;
+  }
+
+  finish(complete: boolean): UsageReading {
+    this.#reader.documentEnd(EVENT_PLAIN);
+    return this.#reader.reading({
+      kind: 'document',
+      complete,
+      bytes: this.#bytes,
+      encodedBytes: this.#encodedBytes,
+      options: this.#options,
+    });
+  }
+}

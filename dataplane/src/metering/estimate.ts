@@ -1,0 +1,31 @@
+/**
+ * Token counts where a 2xx call has no usage: cut off by client, provider or shutdown, or never sent. Text runs at
+ * about 4 bytes a token (against o200k: English +1 %, German +2 %, Chinese +3 %, code −13 %; measured 2026-11-20).
+ * A real tokenizer is not used: all of them are quadratic on repeated characters, so an agent could stop the gateway.
+ */
+import { TOKENS_MAX } from './usage-fields.js';
+
+const TEXT_BYTES_PER_TOKEN = 4;
+/** Speech: $0.015 a minute at $12 per MTok is 1 250 tokens for about 0.5 MB of default MP3 (gpt-4o-mini-tts). */
+const AUDIO_BYTES_PER_TOKEN = 400;
+
+export const textTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / TEXT_BYTES_PER_TOKEN));
+export const audioTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / AUDIO_BYTES_PER_TOKEN));
+
+/** Rough yield of a compressed body: text unfolds about threefold, an event stream (all envelope) tenfold. */
+export const encodedTextTokens = (bytes: number): number => textTokens(bytes * 3);
+export const encodedEventTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / 25));
+
+/** The path as a provider may understand it: decoded, single slashes, lower case, no trailing slash. */
+export function plainPath(path: string): string {
+  let decoded = path;
+  if (path.includes('%')) {
+    try {
+      decoded = decodeURIComponent(path);
+    } catch {
+      // kept as it is: the provider will hardly route what does not decode
+    }
+  }
+  const parts = decoded.toLowerCase().split('/');
+  return '/' + parts.filter((part) => part !== '').join('/');
+}

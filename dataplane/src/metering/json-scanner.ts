@@ -1,0 +1,372 @@
+/**
+ * Reads a few members out of a JSON document without building it, on any chunk boundaries and in constant memory:
+ *
+ *   paths  `usage`, `response.usage`, `output[].type`   compiled once into a tree of nodes
+ *   bytes  ── push ──▶  state machine  ── value(slot, raw JSON text) ──▶  sink
+ *
+ * Only containers on a path are tracked; everything else is skipped by counting brackets outside strings, so text that
+ * looks like a member but stands inside a JSON string is never taken for one, and depth costs nothing. A value longer
+ * than `VALUE_BYTES_MAX` is reported as null. The grammar is checked as far as the tracked containers go; a document
+ * that breaks it there ends in `failed`.
+ */
+import { ByteStore } from './byte-store.js';
+
+/** Where in a document something is wanted. `slot` ≥ 0: report the value found here. */
+export interface ScanNode {
+  readonly slot: number;
+  readonly members: ReadonlyMap<string, ScanNode> | null;
+  readonly item: ScanNode | null;
+}
+
+export interface ScanSink {
+  /** `text`: the value's raw JSON, null when it is longer than VALUE_BYTES_MAX. */
+  value(slot: number, text: string | null): void;
+}
+
+export const VALUE_BYTES_MAX = 65_536;
+const KEY_BYTES_MAX = 256;
+/** After this many bytes of a string by hand, the native search for its end is quicker. */
+const NEAR_BYTES = 48;
+
+const VALUE = 0;
+const FIRST_VALUE = 1; // or the end of an empty array
+const FIRST_KEY = 2; // or the end of an empty object
+const KEY = 3;
+const IN_KEY = 4;
+const COLON = 5;
+const AFTER = 6;
+const IN_STRING = 7;
+const IN_LITERAL = 8;
+const SKIP = 9;
+const SKIP_STRING = 10;
+const DONE = 11;
+const FAILED = 12;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Compiles `{path: slot}`; `.` separates members, a trailing `[]` of a part means each item of that array. */
+export function compilePaths(paths: Readonly<Record<string, number>>): ScanNode {
+  const root = newNode();
+  for (const [path, slot] of Object.entries(paths)) {
+    let node = root;
+    for (const part of path.split('.')) {
+      const isArray = part.endsWith('[]');
+      node = memberOf(node, isArray ? part.slice(0, -2) : part);
+      if (isArray) node = itemOf(node);
+    }
+    node.slot = slot;
+  }
+  return root;
+}
+
+interface MutableNode {
+  slot: number;
+  members: Map<string, MutableNode> | null;
+  item: MutableNode | null;
+}
+
+const newNode = (): MutableNode => ({ slot: -1, members: null, item: null });
+
+function memberOf(node: MutableNode, name: string): MutableNode {
+  if (name === '') return node; // `[]` alone: the items of a top-level array
+  node.members ??= new Map();
+  let child = node.members.get(name);
+  if (child === undefined) {
+    child = newNode();
+    node.members.set(name, child);
+  }
+  return child;
+}
+
+function itemOf(node: MutableNode): MutableNode {
+  node.item ??= newNode();
+  return node.item;
+}
+
+export class JsonScanner {
+  /** Offset of the last reported value's first byte, and of the byte after it, counted from the document's start. */
+  valueStart = 0;
+  valueEnd = 0;
+  /** Offset of the document's first structural byte; -1 before it. */
+  rootStart = -1;
+
+  readonly #root: ScanNode;
+  readonly #sink: ScanSink;
+  #state = VALUE;
+  #node: ScanNode | null;
+  readonly #stack: ScanNode[] = [];
+  /** Parallel to #stack: the container is an array. */
+  readonly #arrays: boolean[] = [];
+  #skipDepth = 0;
+  #escaped = false;
+  #keyText = '';
+  #keyTooLong = false;
+  /** Bytes of the document before the current chunk's index 0. */
+  #base = 0;
+  #captureFrom = -1;
+  #captureLost = false;
+  readonly #held = new ByteStore(VALUE_BYTES_MAX);
+
+  constructor(root: ScanNode, sink: ScanSink) {
+    this.#root = root;
+    this.#sink = sink;
+    this.#node = root;
+  }
+
+  get done(): boolean {
+    return this.#state === DONE;
+  }
+
+  get failed(): boolean {
+    return this.#state === FAILED;
+  }
+
+  /** Begins a new document. */
+  reset(): void {
+    this.#state = VALUE;
+    this.#node = this.#root;
+    this.#stack.length = 0;
+    this.#arrays.length = 0;
+    this.#skipDepth = 0;
+    this.#escaped = false;
+    this.#keyText = '';
+    this.#keyTooLong = false;
+    this.#base = 0;
+    this.#captureFrom = -1;
+    this.#captureLost = false;
+    this.#held.clear();
+    this.valueStart = 0;
+    this.valueEnd = 0;
+    this.rootStart = -1;
+  }
+
+  /** The next bytes of the document: `bytes[from, to)`. */
+  push(bytes: Buffer, from: number, to: number): void {
+    if (this.#state === FAILED) return;
+    this.#base -= from;
+    if (this.#captureFrom >= 0) this.#captureFrom = from;
+    let at = from;
+    while (at < to && this.#state !== FAILED) at = this.#step(bytes, at, to);
+    if (this.#captureFrom >= 0) this.#hold(bytes, to);
+    this.#base += to;
+  }
+
+  #step(bytes: Buffer, at: number, to: number): number {
+    switch (this.#state) {
+      case SKIP:
+        return this.#skip(bytes, at, to);
+      case SKIP_STRING: {
+        const close = this.#findQuote(bytes, at, to);
+        if (close < to) this.#state = SKIP;
+        return close + 1;
+      }
+      case IN_STRING: {
+        const close = this.#findQuote(bytes, at, to);
+        if (close < to) this.#endValue(bytes, close + 1);
+        return close + 1;
+      }
+      case IN_KEY:
+        return this.#readKey(bytes, at, to);
+      case IN_LITERAL:
+        return this.#literal(bytes, at, to);
+      default:
+        return this.#structure(bytes, at);
+    }
+  }
+
+  #structure(bytes: Buffer, at: number): number {
+    const byte = bytes[at]!;
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return at + 1;
+    switch (this.#state) {
+      case FIRST_VALUE:
+        if (byte === 0x5d) return this.#closeContainer(at);
+        return this.#beginValue(byte, at);
+      case VALUE:
+        return this.#beginValue(byte, at);
+      case FIRST_KEY:
+        if (byte === 0x7d) return this.#closeContainer(at);
+        return this.#beginKey(byte, at);
+      case KEY:
+        return this.#beginKey(byte, at);
+      case COLON:
+        this.#state = byte === 0x3a ? VALUE : FAILED;
+        return at + 1;
+      case AFTER:
+        return this.#afterValue(byte, at);
+      default: // DONE: a second value
+        this.#state = FAILED;
+        return at + 1;
+    }
+  }
+
+  #beginKey(byte: number, at: number): number {
+    this.#state = byte === QUOTE ? IN_KEY : FAILED;
+    this.#keyText = '';
+    this.#keyTooLong = false;
+    return at + 1;
+  }
+
+  #readKey(bytes: Buffer, at: number, to: number): number {
+    const close = this.#findQuote(bytes, at, to);
+    const end = Math.min(close, to);
+    if (this.#keyText.length + (end - at) > KEY_BYTES_MAX) this.#keyTooLong = true;
+    else this.#keyText += bytes.toString('latin1', at, end);
+    if (close < to) {
+      this.#node = this.#stack[this.#stack.length - 1]!.members!.get(this.#keyName()) ?? null;
+      this.#state = COLON;
+    }
+    return close + 1;
+  }
+
+  #keyName(): string {
+    if (this.#keyTooLong) return '';
+    if (!this.#keyText.includes('\\')) return this.#keyText;
+    try {
+      return String(JSON.parse(`"${this.#keyText}"`));
+    } catch {
+      return '';
+    }
+  }
+
+  #beginValue(byte: number, at: number): number {
+    const node = this.#node;
+    if (this.rootStart < 0) this.rootStart = this.#base + at;
+    if (byte === 0x7b && node?.members) return this.#openContainer(node, false, at);
+    if (byte === 0x5b && node?.item) return this.#openContainer(node, true, at);
+    if (node !== null && node.slot >= 0) {
+      this.valueStart = this.#base + at;
+      this.#captureFrom = at;
+      this.#captureLost = false;
+      this.#held.clear();
+    }
+    if (byte === QUOTE) this.#state = IN_STRING;
+    else if (byte === 0x7b || byte === 0x5b) {
+      this.#state = SKIP;
+      this.#skipDepth = 1;
+    } else if (isLiteralStart(byte)) this.#state = IN_LITERAL;
+    else this.#state = FAILED;
+    return at + 1;
+  }
+
+  #openContainer(node: ScanNode, isArray: boolean, at: number): number {
+    this.#stack.push(node);
+    this.#arrays.push(isArray);
+    this.#node = node.item;
+    this.#state = isArray ? FIRST_VALUE : FIRST_KEY;
+    return at + 1;
+  }
+
+  #closeContainer(at: number): number {
+    this.#stack.pop();
+    this.#arrays.pop();
+    this.#state = this.#stack.length === 0 ? DONE : AFTER;
+    return at + 1;
+  }
+
+  #afterValue(byte: number, at: number): number {
+    const isArray = this.#arrays[this.#arrays.length - 1]!;
+    if (byte === 0x2c) {
+      if (isArray) this.#node = this.#stack[this.#stack.length - 1]!.item;
+      this.#state = isArray ? VALUE : KEY;
+      return at + 1;
+    }
+    if (byte === (isArray ? 0x5d : 0x7d)) return this.#closeContainer(at);
+    this.#state = FAILED;
+    return at + 1;
+  }
+
+  #skip(bytes: Buffer, from: number, to: number): number {
+    let depth = this.#skipDepth;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) {
+        const close = this.#findQuote(bytes, at + 1, to);
+        if (close >= to) {
+          this.#skipDepth = depth;
+          this.#state = SKIP_STRING;
+          return to;
+        }
+        at = close;
+      } else if (byte === 0x7b || byte === 0x5b) depth++;
+      else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) {
+        this.#endValue(bytes, at + 1);
+        return at + 1;
+      }
+    }
+    this.#skipDepth = depth;
+    return to;
+  }
+
+  #literal(bytes: Buffer, from: number, to: number): number {
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte === 0x2c || byte === 0x7d || byte === 0x5d || byte <= 0x20) {
+        this.#endValue(bytes, at);
+        return at; // the delimiter belongs to the container
+      }
+    }
+    return to;
+  }
+
+  #endValue(bytes: Buffer, end: number): void {
+    this.#state = this.#stack.length === 0 ? DONE : AFTER;
+    if (this.#captureFrom < 0) return;
+    const slot = this.#node!.slot;
+    this.valueEnd = this.#base + end;
+    let text: string | null = null;
+    if (this.#held.length === 0 && !this.#captureLost) {
+      if (end - this.#captureFrom <= VALUE_BYTES_MAX) text = bytes.toString('utf8', this.#captureFrom, end);
+    } else {
+      this.#hold(bytes, end);
+      if (!this.#captureLost) text = this.#held.bytes.toString('utf8', 0, this.#held.length);
+    }
+    this.#captureFrom = -1;
+    this.#sink.value(slot, text);
+  }
+
+  #hold(bytes: Buffer, to: number): void {
+    if (!this.#captureLost && !this.#held.append(bytes, this.#captureFrom, to)) this.#captureLost = true;
+  }
+
+  /** Index of the quote that ends the string, or `to` when it is not in these bytes. */
+  #findQuote(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    if (this.#escaped && at < to) {
+      this.#escaped = false;
+      at++;
+    }
+    for (let near = at + NEAR_BYTES; at < to; ) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) {
+        at += 2;
+        near = at + NEAR_BYTES;
+        if (at > to) this.#escaped = true;
+      } else if (++at === near) {
+        const found = bytes.subarray(at, to).indexOf(QUOTE);
+        const stop = found < 0 ? to : at + found;
+        const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;
+        if (found < 0) {
+          this.#escaped = isEscaped;
+          return to;
+        }
+        if (!isEscaped) return stop;
+        at = stop + 1;
+        near = at + NEAR_BYTES;
+      }
+    }
+    return to;
+  }
+}
+
+function isLiteralStart(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x74 || byte === 0x66 || byte === 0x6e;
+}
+
+/** How many backslashes stand directly before `end`, looking back no further than `start`. */
+function backslashesBefore(bytes: Buffer, start: number, end: number): number {
+  let at = end;
+  while (at > start && bytes[at - 1] === BACKSLASH) at--;
+  return end - at;
+}

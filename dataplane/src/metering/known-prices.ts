@@ -1,0 +1,54 @@
+/**
+ * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date. USD per MTok, dated by when they took
+ * effect; read before the library. Sources: the vendors' price pages platform.claude.com/docs/en/about-claude/pricing
+ * and developers.openai.com/api/docs/pricing, as of the end of October 2026.
+ */
+import type { ListPrice } from './price-plan.js';
+
+export interface KnownPrice {
+  readonly provider: 'openai' | 'anthropic';
+  /** Ids without a date suffix. */
+  readonly models: readonly string[];
+  /** UTC day from which it holds; of several, the latest that has begun counts. */
+  readonly from: string;
+  readonly base: ListPrice;
+  /** The whole request's price when the prompt has more tokens than this. */
+  readonly long?: { readonly aboveTokensIn: number; readonly price: ListPrice };
+}
+
+const SONNET_5_5 = { input: 2, output: 10, cacheWrite: 2.5, cacheWrite1h: 4 };
+const FABLE = { input: 10, output: 50, cacheWrite: 12.5, cacheWrite1h: 20 };
+
+export const KNOWN_PRICES: readonly KnownPrice[] = [
+  // Two bands by prompt length, cached tokens counted in; the upper one holds for every token of the request.
+  {
+    provider: 'anthropic',
+    models: ['claude-haiku-5-5'],
+    from: '2026-10-07',
+    base: { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, cacheWrite1h: 0.2 },
+    long: {
+      aboveTokensIn: 100_000,
+      price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWrite1h: 1 },
+    },
+  },
+  // Cache hits went from 0.1× to 0.05× of the input price.
+  { provider: 'anthropic', models: ['claude-sonnet-5-5'], from: '2026-09-28', base: { ...SONNET_5_5, cacheRead: 0.2 } },
+  { provider: 'anthropic', models: ['claude-sonnet-5-5'], from: '2026-10-07', base: { ...SONNET_5_5, cacheRead: 0.1 } },
+  // Mythos costs what the Fable of the same number costs.
+  { provider: 'anthropic', models: ['claude-mythos-5'], from: '2026-06-09', base: { ...FABLE, cacheRead: 1 } },
+  { provider: 'anthropic', models: ['claude-mythos-5-1'], from: '2026-09-01', base: { ...FABLE, cacheRead: 0.25 } },
+  {
+    provider: 'openai',
+    models: ['gpt-6.1-sol'],
+    from: '2026-09-29',
+    base: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+    long: { aboveTokensIn: 272_000, price: { input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 } },
+  },
+  {
+    provider: 'openai',
+    models: ['gpt-6.1-terra'],
+    from: '2026-10-26',
+    base: { input: 1, output: 5, cacheRead: 0.05, cacheWrite: 1.25 },
+    long: { aboveTokensIn: 272_000, price: { input: 2, output: 7.5, cacheRead: 0.1, cacheWrite: 2.5 } },
+  },
+];

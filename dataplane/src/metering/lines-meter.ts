@@ -1,0 +1,52 @@
+import { JsonScanner } from './json-scanner.js';
+import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { EVENT_PLAIN } from './sse-framer.js';
+import type { UsageReader } from './usage-reader.js';
+
+/** A body of one JSON document a line (batch results): each line is scanned as it passes, nothing is kept. */
+export class LinesMeter implements BodyMeter {
+  readonly #options: MeterOptions;
+  readonly #reader: UsageReader;
+  readonly #scanner: JsonScanner;
+  #bytes = 0;
+  #encodedBytes = 0;
+
+  constructor(options: MeterOptions, reader: UsageReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#scanner = new JsonScanner(reader.paths, reader);
+  }
+
+  observe(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    let at = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, at)) {
+      this.#scanner.push(chunk, at, end);
+      this.#endLine();
+      at = end + 1;
+    }
+    this.#scanner.push(chunk, at, chunk.length);
+  }
+
+  unreadable(encodedBytes: number): void {
+    this.#encodedBytes = encodedBytes;
+  }
+
+  finish(complete: boolean): UsageReading {
+    this.#endLine();
+    return this.#reader.reading({
+      kind: 'lines',
+      complete,
+      bytes: this.#bytes,
+      encodedBytes: this.#encodedBytes,
+      options: this.#options,
+    });
+  }
+
+  #endLine(): void {
+    if (this.#scanner.rootStart < 0) return; // an empty line
+    this.#reader.documentEnd(EVENT_PLAIN);
+    this.#reader.lineEnd();
+    this.#scanner.reset();
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total seen wins.
+ *
+ * A background response has no usage when it is queued; it is booked when a later GET brings it, once per response id
+ * (MeterMemory). Any other GET of a stored answer is free: it was booked when it was made.
+ */
+import { audioTokens, encodedEventTokens, encodedTextTokens, plainPath, textTokens } from './estimate.js';
+import { compilePaths, type ScanNode } from './json-scanner.js';
+import type { UsageReading } from './meter.js';
+import type { MeterMemory } from './meter-memory.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
+import { asObject, type Counts, emptyCounts, openaiCounts, parseObject, parseString } from './usage-fields.js';
+import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
+
+const USAGE = 0;
+const MODEL = 1;
+const TIER = 2;
+const ERROR = 3;
+const TYPE = 4;
+const CODE = 5;
+const STATUS = 6;
+const BACKGROUND = 7;
+const ID = 8;
+const OUTPUT_TYPE = 9;
+
+const PATHS = compilePaths({
+  usage: USAGE,
+  'response.usage': USAGE,
+  model: MODEL,
+  'response.model': MODEL,
+  service_tier: TIER,
+  'response.service_tier': TIER,
+  error: ERROR,
+  'response.error': ERROR,
+  type: TYPE,
+  code: CODE,
+  status: STATUS,
+  'response.status': STATUS,
+  background: BACKGROUND,
+  'response.background': BACKGROUND,
+  id: ID,
+  'response.id': ID,
+  'output[].type': OUTPUT_TYPE,
+  'response.output[].type': OUTPUT_TYPE,
+});
+
+/** Paths whose 2xx answer costs money even when it says nothing of usage. */
+const GENERATING = [
+  '/chat/completions',
+  '/completions',
+  '/responses',
+  '/responses/compact',
+  '/embeddings',
+  '/images/generations',
+  '/images/edits',
+  '/images/variations',
+  '/audio/speech',
+  '/audio/transcriptions',
+  '/audio/translations',
+];
+const SEARCHES_MAX = 1_000;
+
+export class OpenAiReader implements UsageReader {
+  readonly paths: ScanNode = PATHS;
+  readonly #memory: MeterMemory;
+  #counts: Counts | null = null;
+  /** Pieces of content seen since the last usage. */
+  #deltas = 0;
+  #documents = 0;
+  #model: string | null = null;
+  #tier: string | null = null;
+  #streamError: string | null = null;
+  #background = false;
+  #status: string | null = null;
+  #id: string | null = null;
+  // Of the current document:
+  #hasUsage = false;
+  #type: string | null = null;
+  #code: string | null = null;
+  #error: string | null = null;
+  #searches = 0;
+
+  constructor(memory: MeterMemory) {
+    this.#memory = memory;
+  }
+
+  wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
+    if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
+    if (bytes[from] !== 0x7b) return false; // [DONE]
+    if (kind === EVENT_PLAIN && startsLikeError(bytes, from, to)) return true;
+    // Chat chunks have no event name; a responses stream names each event and only `….delta` carries content.
+    if (kind === EVENT_DELTA || !startsWithType(bytes, from, to)) this.#deltas++;
+    return false;
+  }
+
+  value(slot: number, text: string | null): void {
+    switch (slot) {
+      case USAGE:
+        this.#usage(text);
+        return;
+      case MODEL:
+        this.#model = parseString(text) ?? this.#model;
+        return;
+      case TIER:
+        this.#tier = parseString(text, 32) ?? this.#tier;
+        return;
+      case ERROR:
+        if (text !== 'null') this.#error = errorOf(text);
+        return;
+      case TYPE:
+        this.#type = parseString(text, 64);
+        return;
+      case CODE:
+        this.#code = parseString(text, 64);
+        return;
+      case STATUS:
+        this.#status = parseString(text, 32);
+        return;
+      case BACKGROUND:
+        this.#background = text === 'true';
+        return;
+      case ID:
+        this.#id = parseString(text, 128);
+        return;
+      default:
+        if (text === '"web_search_call"') this.#searches++;
+    }
+  }
+
+  #usage(text: string | null): void {
+    const usage = parseObject(text);
+    const counts = usage === null ? null : openaiCounts(usage);
+    if (counts === null) return;
+    this.#counts = counts;
+    this.#hasUsage = true;
+    this.#deltas = 0;
+  }
+
+  documentEnd(kind: EventKind): void {
+    if (this.#hasUsage && this.#counts !== null) {
+      this.#counts.webSearches = Math.min(SEARCHES_MAX, this.#searches);
+    } else if (this.#documents > 0 && kind !== EVENT_ERROR && this.#error === null && this.#type === null) {
+      this.#deltas++; // a chat chunk that only looked as if it had usage
+    }
+    if (this.#error !== null) this.#streamError = this.#error;
+    else if (kind === EVENT_ERROR || this.#type === 'error') this.#streamError = errorName(this.#code);
+    this.#documents++;
+    this.#hasUsage = false;
+    this.#type = null;
+    this.#code = null;
+    this.#error = null;
+    this.#searches = 0;
+  }
+
+  /** Lines are files of a batch's results: not metered. */
+  lineEnd(): void {}
+
+  reading(facts: BodyFacts): UsageReading {
+    const { options } = facts;
+    const model = this.#model ?? options.requestModel;
+    const more = { streamError: this.#streamError, serviceTier: this.#tier };
+    if (options.method !== 'POST' && !this.#isFirstSight()) return readingOf(emptyCounts(), 'none', model, more);
+    if (this.#counts !== null) {
+      if (this.#background && this.#id !== null) this.#memory.add(this.#id);
+      if (facts.complete || this.#deltas === 0) return readingOf(this.#counts, 'reported', model, more);
+      this.#counts.out += this.#deltas;
+      return readingOf(this.#counts, 'partial', model, more);
+    }
+    const estimate = this.#estimate(facts);
+    return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
+  }
+
+  /** A background response's usage, not booked yet by this data plane. */
+  #isFirstSight(): boolean {
+    return this.#background && this.#counts !== null && this.#id !== null && !this.#memory.has(this.#id);
+  }
+
+  #estimate(facts: BodyFacts): Counts | null {
+    const path = plainPath(facts.options.path);
+    const isEvents = facts.kind === 'events';
+    if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
+    if (this.#background && (this.#status === 'queued' || this.#status === 'in_progress')) return null;
+    if (this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
+    const counts = emptyCounts();
+    counts.inUncached = textTokens(facts.options.requestBytes);
+    if (isEvents) counts.out = this.#deltas + encodedEventTokens(facts.encodedBytes);
+    else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
+    else if (!path.endsWith('/embeddings') && !path.includes('/images/')) {
+      counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+    }
+    return counts;
+  }
+}
+
+function errorOf(text: string | null): string {
+  const error = asObject(parseObject(text));
+  return errorName(error?.type ?? error?.code ?? parseString(text));
+}
+
+const ERROR_KEY = Buffer.from('"error"');
+const TYPE_KEY = Buffer.from('"type"');
+
+/** `{"error"…` or `{"type":"error"…`, blanks allowed. */
+function startsLikeError(bytes: Buffer, from: number, to: number): boolean {
+  const key = skipBlanks(bytes, from + 1, to);
+  if (matches(ERROR_KEY, bytes, key, to)) return true;
+  if (!matches(TYPE_KEY, bytes, key, to)) return false;
+  const colon = skipBlanks(bytes, key + TYPE_KEY.length, to);
+  return matches(ERROR_KEY, bytes, skipBlanks(bytes, colon + 1, to), to);
+}
+
+function startsWithType(bytes: Buffer, from: number, to: number): boolean {
+  return matches(TYPE_KEY, bytes, skipBlanks(bytes, from + 1, to), to);
+}
+
+function skipBlanks(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at]! <= 0x20) at++;
+  return at;
+}
+
+function matches(text: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  if (from + text.length > to) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false;
+  return true;
+}

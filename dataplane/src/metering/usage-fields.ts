@@ -1,0 +1,132 @@
+/**
+ * From a provider's usage object to disjoint token counts (DESIGN §9). The object comes from outside: every figure
+ * is checked, and a usage object whose main figures no model could produce is no usage at all.
+ */
+
+/** Mutable counterpart of TokenCounts plus the parts that have a price of their own. All are integers ≥ 0. */
+export interface Counts {
+  inUncached: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** Part of cacheWrite with a lifetime of 1 h. */
+  cacheWrite1h: number;
+  out: number;
+  /** Parts of `out`. */
+  reasoning: number;
+  audioOut: number;
+  imageOut: number;
+  /** Parts of inUncached. */
+  audioIn: number;
+  imageIn: number;
+  /** Transcription that is billed by time. */
+  audioSeconds: number;
+  webSearches: number;
+}
+
+/** Far above any context window; a larger figure is a lie or an accident and is not booked. */
+export const TOKENS_MAX = 100_000_000;
+const SEARCHES_MAX = 1_000;
+
+export const emptyCounts = (): Counts => ({
+  inUncached: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  out: 0,
+  reasoning: 0,
+  audioOut: 0,
+  imageOut: 0,
+  audioIn: 0,
+  imageIn: 0,
+  audioSeconds: 0,
+  webSearches: 0,
+});
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** The parsed object, or null when the text is not a JSON object. */
+export function parseObject(text: string | null): JsonObject | null {
+  return asObject(parseJson(text));
+}
+
+/** The parsed string cut to `lengthMax`, or null when the text is not a non-empty JSON string. */
+export function parseString(text: string | null, lengthMax = 256): string | null {
+  const value = parseJson(text);
+  return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null;
+}
+
+function parseJson(text: string | null): unknown {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function asObject(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}
+
+/** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
+export function countOf(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
+}
+
+/** A part of a whole: what is missing or absurd is 0, what is too large is the whole. */
+export function partOf(value: unknown, whole: number): number {
+  return Math.min(countOf(value) ?? 0, whole);
+}
+
+/**
+ * OpenAI's usage in its spellings: chat and completions (`prompt_tokens`), responses, images and transcriptions
+ * (`input_tokens`), embeddings (no output), whisper (`seconds`). Cached tokens are part of the input figure.
+ */
+export function openaiCounts(usage: JsonObject): Counts | null {
+  const counts = emptyCounts();
+  const seconds = usage.seconds;
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= TOKENS_MAX) counts.audioSeconds = Math.ceil(seconds);
+  const total = countOf(usage.total_tokens);
+  const outGiven = countOf(usage.completion_tokens ?? usage.output_tokens);
+  const inGiven = countOf(usage.prompt_tokens ?? usage.input_tokens);
+  if (inGiven === null && outGiven === null && total === null) return counts.audioSeconds > 0 ? counts : null;
+  const tokensIn = inGiven ?? Math.max(0, (total ?? 0) - (outGiven ?? 0));
+  counts.out = outGiven ?? Math.max(0, (total ?? tokensIn) - tokensIn);
+  const inDetails = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details);
+  counts.cacheRead = partOf(inDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens, tokensIn);
+  counts.cacheWrite = partOf(inDetails?.cache_write_tokens, tokensIn - counts.cacheRead);
+  counts.inUncached = tokensIn - counts.cacheRead - counts.cacheWrite;
+  counts.audioIn = partOf(inDetails?.audio_tokens, counts.inUncached);
+  counts.imageIn = partOf(inDetails?.image_tokens, counts.inUncached - counts.audioIn);
+  const outDetails = asObject(usage.completion_tokens_details ?? usage.output_tokens_details);
+  counts.reasoning = partOf(outDetails?.reasoning_tokens, counts.out);
+  counts.audioOut = partOf(outDetails?.audio_tokens, counts.out);
+  counts.imageOut = partOf(outDetails?.image_tokens, counts.out - counts.audioOut);
+  return counts;
+}
+
+/**
+ * Anthropic's usage. Its three input figures are disjoint already. In a stream, message_start brings the input and
+ * each message_delta a cumulative stand: a figure that the later object lacks keeps its earlier value.
+ * False when the object holds no usable figure.
+ */
+export function mergeAnthropicCounts(counts: Counts, usage: JsonObject): boolean {
+  const tokensIn = countOf(usage.input_tokens);
+  const out = countOf(usage.output_tokens);
+  const cacheRead = countOf(usage.cache_read_input_tokens);
+  const cacheWrite = countOf(usage.cache_creation_input_tokens);
+  if (tokensIn === null && out === null && cacheRead === null && cacheWrite === null) return false;
+  counts.inUncached = tokensIn ?? counts.inUncached;
+  counts.out = out ?? counts.out;
+  counts.cacheRead = cacheRead ?? counts.cacheRead;
+  counts.cacheWrite = cacheWrite ?? counts.cacheWrite;
+  const lifetimes = asObject(usage.cache_creation);
+  if (lifetimes !== null) counts.cacheWrite1h = countOf(lifetimes.ephemeral_1h_input_tokens) ?? 0;
+  counts.cacheWrite1h = Math.min(counts.cacheWrite1h, counts.cacheWrite);
+  const outDetails = asObject(usage.output_tokens_details);
+  if (outDetails !== null) counts.reasoning = countOf(outDetails.thinking_tokens) ?? 0;
+  counts.reasoning = Math.min(counts.reasoning, counts.out);
+  const tools = asObject(usage.server_tool_use);
+  if (tools !== null) counts.webSearches = partOf(tools.web_search_requests, SEARCHES_MAX);
+  return true;
+}

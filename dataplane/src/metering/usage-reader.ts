@@ -1,0 +1,73 @@
+/** What a provider's format adds to the generic reading of documents and streams. */
+
+import type { ScanNode, ScanSink } from './json-scanner.js';
+import type { MeterOptions, UsageReading } from './meter.js';
+import type { EventKind } from './sse-framer.js';
+import type { Counts } from './usage-fields.js';
+
+/** How the body came and what was seen of it. */
+export interface BodyFacts {
+  readonly kind: 'events' | 'document' | 'lines' | 'opaque';
+  readonly complete: boolean;
+  /** Bytes observed. */
+  readonly bytes: number;
+  /** Compressed bytes of a body that could not be decoded; 0 as a rule. */
+  readonly encodedBytes: number;
+  readonly options: MeterOptions;
+}
+
+/** Fed by the scanner with the members that `paths` names, document by document. */
+export interface UsageReader extends ScanSink {
+  readonly paths: ScanNode;
+  /** Must this event's data be scanned? `mentionsUsage`: it holds a usage member that is not null. Counts what it declines. */
+  wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean;
+  /** A document (whole body, one event's data, one line) has ended. */
+  documentEnd(kind: EventKind): void;
+  /** After documentEnd of each line of a body of lines: the counts add up. */
+  lineEnd(): void;
+  reading(facts: BodyFacts): UsageReading;
+}
+
+/** Builds the reading from counts; `units` of a per-request price is 1 unless the format says otherwise. */
+export function readingOf(
+  counts: Counts,
+  source: UsageReading['source'],
+  model: string | null,
+  facts: {
+    readonly streamError?: string | null;
+    readonly serviceTier?: string | null;
+    readonly speed?: string | null;
+    readonly inferenceGeo?: string | null;
+    readonly units?: number;
+  },
+): UsageReading {
+  return {
+    tokensInUncached: counts.inUncached,
+    tokensCacheRead: counts.cacheRead,
+    tokensCacheWrite: counts.cacheWrite,
+    tokensOut: counts.out,
+    tokensReasoning: counts.reasoning,
+    model,
+    source,
+    streamError: facts.streamError ?? null,
+    extras: {
+      serviceTier: facts.serviceTier ?? null,
+      speed: facts.speed ?? null,
+      inferenceGeo: facts.inferenceGeo ?? null,
+      webSearches: counts.webSearches,
+      cacheWrite1h: counts.cacheWrite1h,
+      audioTokensIn: counts.audioIn,
+      imageTokensIn: counts.imageIn,
+      audioTokensOut: counts.audioOut,
+      imageTokensOut: counts.imageOut,
+      audioSeconds: counts.audioSeconds,
+      units: facts.units ?? 1,
+    },
+  };
+}
+
+/** An error's name as it goes into records: short, of harmless characters. */
+export function errorName(value: unknown): string {
+  if (typeof value !== 'string' || value === '') return 'error';
+  return value.slice(0, 64).replace(/[^A-Za-z0-9_.-]/g, '_');
+}
