@@ -1,0 +1,71 @@
+/** One plane as a real child process of a test: ephemeral ports, killed hard or stopped cleanly by pid. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface Ready {
+  readonly ready: true;
+  readonly port: number;
+  readonly grpcPort?: number;
+  readonly metricsPort?: number;
+}
+
+export class TestPlane {
+  #child: ChildProcess | null = null;
+  /** Everything the process printed, stdout and stderr. */
+  output = '';
+
+  constructor(
+    readonly plane: 'controlplane' | 'dataplane',
+    readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Starts (again) and resolves when it listens; rejects with what it printed when it ends before. */
+  async start(extraEnv: Readonly<Record<string, string>> = {}): Promise<Ready> {
+    const script = fileURLToPath(new URL(`../../${this.plane}/dist/main.js`, import.meta.url));
+    const child = fork(script, [], {
+      env: { PATH: process.env.PATH, ...this.env, ...extraEnv },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.#child = child;
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+      });
+    }
+    return new Promise((resolve, reject) => {
+      child.on('message', (message: Partial<Ready>) => {
+        if (message.ready === true) resolve(message as Ready);
+      });
+      child.once('exit', (code, signal) =>
+        reject(new Error(`${this.plane} ended (${code ?? signal}): ${this.output}`)),
+      );
+    });
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  get running(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Sends the signal and waits for the end; resolves with the exit code (null when killed). */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (child === null || !this.running) return child?.exitCode ?? null;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await gone) as [number | null];
+    return code;
+  }
+
+  stop(): Promise<number | null> {
+    return this.end('SIGTERM');
+  }
+
+  kill(): Promise<number | null> {
+    return this.end('SIGKILL');
+  }
+}

@@ -1,0 +1,187 @@
+/** The whole gateway as real processes on ephemeral ports: one control plane, one or more data planes, own database. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiResponse } from './control-plane.js';
+import { TestPlane } from './plane-process.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+export interface StackOptions {
+  /** Built-in providers' base URLs, e.g. `{ openai: 'http://127.0.0.1:1234' }`. */
+  readonly providers?: Readonly<Record<string, string>>;
+  readonly prices?: unknown;
+  readonly redisUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Extra environment of data planes only. */
+  readonly dataPlaneEnv?: Readonly<Record<string, string>>;
+}
+
+/** One organization with its owner's session and helpers over the public API. */
+export interface Tenant {
+  readonly session: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  call(method: string, path: string, body?: unknown): Promise<ApiResponse>;
+  agent(fields?: Readonly<Record<string, unknown>>): Promise<{ id: string; slug: string }>;
+  /** A gateway token of scope `agent`. */
+  token(agentId: string): Promise<string>;
+  account(agentId: string, providerSlug: string, credentials: Readonly<Record<string, string>>): Promise<string>;
+}
+
+export class Stack {
+  readonly #dataPlanes: TestPlane[] = [];
+  readonly #homes: string[] = [];
+  apiUrl = '';
+  grpcPort = 0;
+
+  private constructor(
+    readonly options: StackOptions,
+    readonly database: TestDatabase,
+    readonly control: TestPlane,
+    readonly home: string,
+  ) {}
+
+  static async start(options: StackOptions = {}): Promise<Stack> {
+    const database = await createTestDatabase();
+    const home = mkdtempSync(join(tmpdir(), 'acg-stack-'));
+    const env: Record<string, string> = {
+      GATEWAY_DATA_DIR: join(home, 'control'),
+      CONTROLPLANE_PORT: '0',
+      GRPC_LISTEN: '127.0.0.1:0',
+      DATABASE_URL: database.url.reveal(),
+      MASTER_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      JWT_SECRET: randomBytes(32).toString('hex'),
+      INTERNAL_TOKEN: 'test-internal-token-0123456789-0123456789',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      LOG_LEVEL: 'info',
+      ...options.env,
+    };
+    if (options.providers !== undefined) {
+      env.PROVIDERS_FILE = join(home, 'providers.json');
+      const entries = Object.entries(options.providers).map(([slug, baseUrl]) => [slug, { baseUrl }]);
+      writeFileSync(env.PROVIDERS_FILE, JSON.stringify(Object.fromEntries(entries)));
+    }
+    if (options.prices !== undefined) {
+      env.PRICES_FILE = join(home, 'prices.json');
+      writeFileSync(env.PRICES_FILE, JSON.stringify(options.prices));
+    }
+    const stack = new Stack(options, database, new TestPlane('controlplane', env), home);
+    await stack.startControl();
+    return stack;
+  }
+
+  /** Starts the control plane, again on the same ports after it was killed. */
+  async startControl(): Promise<void> {
+    const port = new URL(this.apiUrl || 'http://127.0.0.1:0').port || '0';
+    const ready = await this.control.start({ CONTROLPLANE_PORT: port, GRPC_LISTEN: `127.0.0.1:${this.grpcPort}` });
+    this.apiUrl = `http://127.0.0.1:${ready.port}`;
+    this.grpcPort = ready.grpcPort!;
+  }
+
+  /** A data plane of its own data directory; `url` is where agents call. */
+  async addDataPlane(
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ plane: TestPlane; url: string; metricsUrl: string }> {
+    const dataDir = mkdtempSync(join(this.home, 'data-'));
+    this.#homes.push(dataDir);
+    const plane = new TestPlane('dataplane', {
+      GATEWAY_DATA_DIR: dataDir,
+      DATAPLANE_PORT: '0',
+      DATAPLANE_METRICS_PORT: '0',
+      CONTROLPLANE_GRPC: `127.0.0.1:${this.grpcPort}`,
+      INTERNAL_TOKEN: 'test-internal-token-0123456789-0123456789',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      LOG_LEVEL: 'info',
+      ...(this.options.redisUrl === undefined ? {} : { REDIS_URL: this.options.redisUrl }),
+      ...this.options.dataPlaneEnv,
+      ...env,
+    });
+    this.#dataPlanes.push(plane);
+    const ready = await plane.start();
+    const metricsUrl = `http://127.0.0.1:${ready.metricsPort}`;
+    await until(async () => (await fetch(`${metricsUrl}/readyz`)).status === 200, 'data plane ready');
+    return { plane, url: `http://127.0.0.1:${ready.port}`, metricsUrl };
+  }
+
+  async call(method: string, path: string, token: string | null, body?: unknown): Promise<ApiResponse> {
+    const headers: Record<string, string> = {};
+    if (token !== null) headers.authorization = `Bearer ${token}`;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const response = await fetch(this.apiUrl + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+  }
+
+  /** Signs a new organization up. */
+  async tenant(): Promise<Tenant> {
+    const signup = await this.call('POST', '/v1/auth/signup', null, {
+      email: `${randomBytes(6).toString('hex')}@example.com`,
+      password: 'correct horse battery',
+      name: 'Owner',
+      orgName: 'Acme',
+    });
+    expectStatus(signup, 201);
+    const session: string = signup.body.token;
+    const call = (method: string, path: string, body?: unknown) => this.call(method, path, session, body);
+    const projects = await call('GET', '/v1/projects');
+    const projectId: string = projects.body.projects[0].id;
+    return {
+      session,
+      orgId: signup.body.org.id,
+      projectId,
+      call,
+      async agent(fields = {}) {
+        const answer = await call('POST', '/v1/agents', { projectId, name: 'Agent', ...fields });
+        expectStatus(answer, 201);
+        return answer.body.agent;
+      },
+      async token(agentId) {
+        const answer = await call('POST', '/v1/api-keys', { name: 'key', agentId });
+        expectStatus(answer, 201);
+        return answer.body.secretKey;
+      },
+      async account(agentId, providerSlug, credentials) {
+        const answer = await call('POST', '/v1/providers/accounts', { agentId, providerSlug, credentials });
+        expectStatus(answer, 201);
+        return answer.body.account.id;
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#dataPlanes.map((plane) => plane.stop()));
+    await this.control.stop();
+    await this.database.drop();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+function expectStatus(answer: ApiResponse, status: number): void {
+  if (answer.status !== status)
+    throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+}
+
+/** Waits for a condition that becomes true by itself; an error in it counts as not yet. */
+export async function until(
+  condition: () => Promise<boolean> | boolean,
+  what: string,
+  timeoutMs = 30_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown = null;
+  while (Date.now() < deadline) {
+    try {
+      if (await condition()) return;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`timed out waiting for: ${what}${last === null ? '' : ` (${String(last)})`}`);
+}
