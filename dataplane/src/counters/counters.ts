@@ -26,9 +26,9 @@ export type AdmissionOutcome =
 
 export interface Admission {
   readonly outcome: AdmissionOutcome;
-  /** Requests left in the RPM window after this one; 0 when refused by rpm. */
+  /** Requests left in the RPM window after this one; 0 when refused by rpm; the whole limit when unchecked. */
   readonly rpmRemaining: number;
-  /** Unix seconds: when admitted, when the oldest counted request leaves the RPM window; refused, when the next request would pass. */
+  /** Unix seconds: when admitted, when the oldest counted request leaves the RPM window; refused, when the next request would pass; unchecked, now. */
   readonly resetAtSec: number;
   /** Month spend used in the decision. */
   readonly spentNanos: number;
@@ -57,7 +57,19 @@ export interface StandingRequest {
   readonly spendFloorMonth: string;
 }
 
+/** What the counters report of themselves (DESIGN §12). */
+export interface CountersMetrics {
+  /** Requests that passed unchecked because the store was unavailable. */
+  unchecked(count: number): void;
+  /** A state change: whether checks are enforced from now on. */
+  enforcing(enforcing: boolean): void;
+  /** Time from sending a call to its answer, ms. */
+  storeLatency(ms: number): void;
+}
+
 export interface Counters {
+  /** What the control plane is told at Watch: in-process counters serve one data plane only. */
+  readonly kind: 'memory' | 'redis';
   /** Checks rpm → rpd → budget and consumes, atomically: all or nothing. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
   /**

@@ -1,0 +1,178 @@
+/**
+ * The wire form of one admit.lua call: keys, one packed argument, one packed reply. Pure. Little-endian throughout;
+ * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
+ *
+ *   argument  header {minute µs d, day µs d, spend TTL s d, seq d, raise B, mark B, budgets B, spends I4, looks I4}
+ *             spend  {cost d, base d, month I4}
+ *             look   {wanted I4, rpm I4, rpd I4, budget d, seen d, seen month I4, ledger d, ledger month I4}
+ *   reply     header {now µs d, applied B}
+ *             total d
+ *             verdict {admitted I4, refusal B, rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
+ */
+import { monthEndSec, monthOfMs } from './calendar-month.js';
+
+/** Lengths of the windows; shortened by tests only (DESIGN §14). */
+export interface Windows {
+  /** At most 4 294 s: stamps are 32 bits of µs. */
+  readonly rpmMs: number;
+  readonly rpdMs: number;
+}
+
+export const SPEC_WINDOWS: Windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
+const SPEND_TTL_SEC = 32 * 86_400;
+
+/** Requests of one pair that came in one turn with the same limits. */
+export interface Look {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  /** How many ask to pass; 0 = only look. */
+  wanted: number;
+  readonly rpmLimit: number;
+  readonly rpdLimit: number;
+  /** NO_BUDGET, SPEND_UNASKED or nano-dollars. */
+  readonly budgetNanos: number;
+  /** The highest month figure that the store itself has reported to this process. */
+  readonly seenNanos: number;
+  readonly seenMonth: number;
+  readonly ledgerNanos: number;
+  readonly ledgerMonth: number;
+}
+
+export const NO_BUDGET = -1;
+/** Neither budget nor interest in the month's spend: the spend key is not touched. */
+export const SPEND_UNASKED = -2;
+
+export interface Spend {
+  readonly agentId: string;
+  readonly month: number;
+  costNanos: number;
+  /** Known to be spent before `costNanos`: what a lost counter starts from. */
+  baseNanos: number;
+}
+
+export interface CallHeader {
+  readonly windows: Windows;
+  /** Increases over the calls of one writer that carry a mark. */
+  readonly seq: number;
+  /** Counters that exist may be raised to the ledger's figure: no spend waits anywhere to be added. */
+  readonly raise: boolean;
+  /** Whether the writer's mark is checked and moved to `seq`. */
+  readonly mark: boolean;
+  /** Hash tag of the mark's key: any agent of the call's slot. */
+  readonly tag: string;
+  readonly writerId: string;
+}
+
+export type Refusal = 'rpm' | 'rpd' | 'budget';
+const REFUSALS: readonly (Refusal | null)[] = [null, 'rpm', 'rpd', 'budget'];
+
+export interface Verdict {
+  /** The first so many of `wanted` pass. */
+  admitted: number;
+  /** Why the next request would be refused; null = it would pass. */
+  refusal: Refusal | null;
+  /** When the next request passes the check of `refusal`. */
+  freeAtSec: number;
+  rpmRemaining: number;
+  /** When the oldest counted request leaves; null = none is counted. */
+  rpmResetAtSec: number | null;
+  rpdRemaining: number;
+  rpdResetAtSec: number | null;
+  /** The counter's figure; 0 when not asked for. */
+  spentNanos: number;
+}
+
+export interface CallReply {
+  /** Month of the store's clock. */
+  readonly month: number;
+  /** False: the writer's mark shows that an earlier attempt had arrived. */
+  readonly applied: boolean;
+  readonly verdicts: readonly Verdict[];
+  /** Month totals after each spend; meaningless when not applied. */
+  readonly totals: readonly number[];
+}
+
+const HEADER_BYTES = 43;
+const LOOK_BYTES = 44;
+const SPEND_BYTES = 20;
+const REPLY_HEADER_BYTES = 9;
+const VERDICT_BYTES = 45;
+const UINT32_MAX = 0xffff_ffff;
+
+export const pairKey = (agentId: string, providerSlug: string): string => `acg:{${agentId}}:p:${providerSlug}`;
+export const spendKeyPrefix = (agentId: string): string => `acg:{${agentId}}:spend:`;
+
+/** KEYS of a call; see admit.lua. */
+export function callKeys(header: CallHeader, spends: readonly Spend[], looks: readonly Look[]): string[] {
+  const keys = [`acg:{${header.tag}}:w:${header.writerId}`];
+  for (const spend of spends) keys.push(spendKeyPrefix(spend.agentId));
+  for (const look of looks) {
+    keys.push(pairKey(look.agentId, look.providerSlug));
+    if (look.budgetNanos !== SPEND_UNASKED) keys.push(spendKeyPrefix(look.agentId));
+  }
+  return keys;
+}
+
+/** ARGV[1] of a call. */
+export function encodeCall(header: CallHeader, spends: readonly Spend[], looks: readonly Look[]): Buffer {
+  const out = Buffer.allocUnsafe(HEADER_BYTES + spends.length * SPEND_BYTES + looks.length * LOOK_BYTES);
+  out.writeDoubleLE(header.windows.rpmMs * 1000, 0);
+  out.writeDoubleLE(header.windows.rpdMs * 1000, 8);
+  out.writeDoubleLE(SPEND_TTL_SEC, 16);
+  out.writeDoubleLE(header.seq, 24);
+  out[32] = header.raise ? 1 : 0;
+  out[33] = header.mark ? 1 : 0;
+  out[34] = looks.some((look) => look.budgetNanos !== SPEND_UNASKED) ? 1 : 0;
+  out.writeUInt32LE(spends.length, 35);
+  out.writeUInt32LE(looks.length, 39);
+  let at = HEADER_BYTES;
+  for (const spend of spends) {
+    out.writeDoubleLE(spend.costNanos, at);
+    out.writeDoubleLE(spend.baseNanos, at + 8);
+    out.writeUInt32LE(spend.month, at + 16);
+    at += SPEND_BYTES;
+  }
+  for (const look of looks) {
+    out.writeUInt32LE(look.wanted, at);
+    out.writeUInt32LE(clampUint32(look.rpmLimit), at + 4);
+    out.writeUInt32LE(clampUint32(look.rpdLimit), at + 8);
+    out.writeDoubleLE(look.budgetNanos, at + 12);
+    out.writeDoubleLE(look.seenNanos, at + 20);
+    out.writeUInt32LE(clampUint32(look.seenMonth), at + 28);
+    out.writeDoubleLE(look.ledgerNanos, at + 32);
+    out.writeUInt32LE(clampUint32(look.ledgerMonth), at + 40);
+    at += LOOK_BYTES;
+  }
+  return out;
+}
+
+/** Null: not what the call asks for. */
+export function decodeReply(reply: Buffer | null, spends: number, looks: number): CallReply | null {
+  const size = REPLY_HEADER_BYTES + spends * 8 + looks * VERDICT_BYTES;
+  if (reply === null || reply.length !== size) return null;
+  const verdicts: Verdict[] = [];
+  const totals: number[] = [];
+  const month = monthOfMs(reply.readDoubleLE(0) / 1000);
+  let at = REPLY_HEADER_BYTES;
+  for (let i = 0; i < spends; i++, at += 8) totals.push(reply.readDoubleLE(at));
+  for (let i = 0; i < looks; i++, at += VERDICT_BYTES) verdicts.push(decodeVerdict(reply, at, month));
+  return { month, applied: reply[8] === 1, verdicts, totals };
+}
+
+function decodeVerdict(reply: Buffer, at: number, month: number): Verdict {
+  const refusal = REFUSALS[reply[at + 4]!] ?? null;
+  return {
+    admitted: reply.readUInt32LE(at),
+    refusal,
+    freeAtSec: refusal === 'budget' ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 17)),
+    rpmRemaining: reply.readUInt32LE(at + 5),
+    rpmResetAtSec: wholeSeconds(reply.readDoubleLE(at + 9)) || null,
+    rpdRemaining: reply.readUInt32LE(at + 25),
+    rpdResetAtSec: wholeSeconds(reply.readDoubleLE(at + 29)) || null,
+    spentNanos: reply.readDoubleLE(at + 37),
+  };
+}
+
+/** Rounded up: at that second the thing has happened. */
+const wholeSeconds = (us: number): number => Math.ceil(us / 1_000_000);
+const clampUint32 = (value: number): number => (value < 0 ? 0 : Math.min(value, UINT32_MAX));

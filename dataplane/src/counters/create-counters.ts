@@ -1,0 +1,27 @@
+/** Chooses the counters that the configuration asks for. */
+import type { Logger } from '@acg/base/log';
+import type { Config } from '../config.js';
+import type { Counters, CountersMetrics } from './counters.js';
+import { MemoryCounters } from './memory-counters.js';
+import { RedisCounters } from './redis-counters.js';
+
+/** Returns after at most a few seconds, also when Redis is away: then requests pass unchecked until it is there. */
+export async function createCounters(
+  config: Pick<Config, 'redisUrls' | 'countersTimeoutMs'>,
+  log: Logger,
+  metrics: CountersMetrics,
+): Promise<Counters> {
+  if (config.redisUrls === null) return new MemoryCounters();
+  const counters = new RedisCounters(
+    {
+      urls: config.redisUrls,
+      timeoutMs: config.countersTimeoutMs,
+      connectionName: `acg-dataplane-${process.pid}`,
+      tlsCa: null,
+    },
+    log,
+    metrics,
+  );
+  await counters.start();
+  return counters;
+}

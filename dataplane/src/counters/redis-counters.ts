@@ -1,0 +1,151 @@
+/**
+ * Counters in Redis or Redis Cluster, shared by all data planes (DESIGN §7). Splits the work over lanes: one for a
+ * single server, one per master of a cluster, so that a dead master opens the gate for its own agents only.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '@acg/base/log';
+import { SPEC_WINDOWS, type Windows } from './admit-call.js';
+import { monthOfMs } from './calendar-month.js';
+import type {
+  Admission,
+  AdmissionRequest,
+  AgentStanding,
+  Counters,
+  CountersMetrics,
+  StandingRequest,
+  WindowStanding,
+} from './counters.js';
+import { hashSlot } from './hash-slot.js';
+import { RecentIds } from './recent-ids.js';
+import { type RedisAccess, RedisLink } from './redis-link.js';
+import { SpendMemory } from './spend-memory.js';
+import { StoreLane } from './store-lane.js';
+
+export interface RedisCountersOptions extends RedisAccess {
+  readonly timeoutMs: number;
+  readonly windows?: Windows;
+}
+
+const AGENTS_REMEMBERED_MAX = 100_000;
+const RECORD_IDS_REMEMBERED = 16_384;
+const START_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** A cluster has at most 1 000 masters; lanes of masters that are gone stay until then. */
+const LANES_MAX = 1_000;
+
+export class RedisCounters implements Counters {
+  readonly kind = 'redis';
+  readonly #options: RedisCountersOptions;
+  readonly #log: Logger;
+  readonly #metrics: CountersMetrics;
+  readonly #link: RedisLink;
+  readonly #memory = new SpendMemory(AGENTS_REMEMBERED_MAX);
+  readonly #recordIds = new RecentIds(RECORD_IDS_REMEMBERED);
+  readonly #lanes = new Map<string, StoreLane>();
+  /** The lane of a single server, and of a cluster's slots while their master is unknown. */
+  readonly #firstLane: StoreLane;
+  readonly #clustered: boolean;
+  readonly #writerId = randomBytes(6).toString('hex');
+  #lastError = '';
+
+  constructor(options: RedisCountersOptions, log: Logger, metrics: CountersMetrics) {
+    this.#options = options;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#clustered = options.urls.length > 1;
+    this.#link = new RedisLink(options, {
+      onConnected: () => {
+        for (const lane of this.#lanes.values()) lane.connected();
+      },
+      onError: (error) => {
+        this.#lastError = error.message;
+      },
+    });
+    this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','));
+  }
+
+  /** Waits for the store, but not for long: without it requests pass unchecked (SPEC §8). */
+  async start(): Promise<void> {
+    await this.#firstLane.enforcingWithin(START_TIMEOUT_MS);
+    if (!this.#firstLane.enforcing) {
+      this.#log.warn({ reason: this.#lastError }, 'counter store unavailable at start: requests pass unchecked');
+      return;
+    }
+    for (const policy of new Set(await this.#link.evictionPolicies())) {
+      if (policy === null || policy === 'noeviction') continue;
+      this.#log.warn(
+        { policy },
+        'Redis evicts keys when its memory is full, and limits with them: set maxmemory-policy noeviction',
+      );
+    }
+  }
+
+  get enforcing(): boolean {
+    for (const lane of this.#lanes.values()) if (!lane.enforcing) return false;
+    return true;
+  }
+
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    const slot = this.#slotOf(request.agentId);
+    this.#laneOf(slot).admit(slot, request, done);
+  }
+
+  addSpend(agentId: string, recordId: string, costNanos: number): void {
+    if (!(costNanos > 0) || !this.#recordIds.add(recordId)) return;
+    const slot = this.#slotOf(agentId);
+    this.#laneOf(slot).addSpend(slot, agentId, monthOfMs(Date.now()), Math.round(costNanos));
+  }
+
+  standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void {
+    const slot = this.#slotOf(request.agentId);
+    const lane = this.#laneOf(slot);
+    const windows: WindowStanding[] = [];
+    let missing = request.providerSlugs.length;
+    let spentNanos = request.spendFloorNanos;
+    let available = true;
+    if (missing === 0) return done({ windows, spentNanos });
+    for (const providerSlug of request.providerSlugs) {
+      lane.look(slot, request, providerSlug, (verdict) => {
+        if (verdict === null) available = false;
+        else {
+          spentNanos = verdict.spentNanos;
+          const { rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec } = verdict;
+          windows.push({ providerSlug, rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec });
+        }
+        missing--;
+        if (missing === 0) done(available ? { windows, spentNanos } : null);
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.drain(CLOSE_TIMEOUT_MS)));
+    this.#link.close();
+  }
+
+  #slotOf(agentId: string): number {
+    return this.#clustered ? hashSlot(agentId) : 0;
+  }
+
+  #laneOf(slot: number): StoreLane {
+    if (!this.#clustered) return this.#firstLane;
+    const node = this.#link.nodeOf(slot);
+    return node === null ? this.#firstLane : this.#lane(node);
+  }
+
+  #lane(name: string): StoreLane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined || this.#lanes.size >= LANES_MAX) return known ?? this.#firstLane;
+    const { timeoutMs, windows } = this.#options;
+    const settings = {
+      name,
+      windows: windows ?? SPEC_WINDOWS,
+      timeoutMs,
+      writerId: this.#writerId,
+      trusted: this.#lanes.size > 0,
+    };
+    const lane = new StoreLane(this.#link, settings, this.#memory, this.#log, this.#metrics);
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+}

@@ -1,0 +1,47 @@
+/** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
+import { createLogger } from '@acg/base/log';
+import type {
+  Admission,
+  AdmissionRequest,
+  AgentStanding,
+  Counters,
+  CountersMetrics,
+  StandingRequest,
+} from '@acg/dataplane/counters/counters';
+
+export const admit = (counters: Counters, request: AdmissionRequest): Promise<Admission> =>
+  new Promise((resolve) => counters.admit(request, resolve));
+
+export const standing = (counters: Counters, request: StandingRequest): Promise<AgentStanding | null> =>
+  new Promise((resolve) => counters.standing(request, resolve));
+
+export const silentLog = createLogger('test', 'silent');
+
+export class CountingMetrics implements CountersMetrics {
+  uncheckedCount = 0;
+  readonly states: boolean[] = [];
+  unchecked(count: number): void {
+    this.uncheckedCount += count;
+  }
+  enforcing(enforcing: boolean): void {
+    this.states.push(enforcing);
+  }
+  storeLatency(): void {}
+}
+
+/** A request without a budget, limits far away. */
+export const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  agentId: '00000000-0000-7000-8000-000000000001',
+  providerSlug: 'openai',
+  rpmLimit: 60,
+  rpdLimit: 10_000,
+  budgetNanos: null,
+  spendFloorNanos: 0,
+  spendFloorMonth: '1970-01',
+  ...overrides,
+});
+
+/** Waits until `condition` holds; the test's own timeout is the bound. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
