@@ -57,6 +57,10 @@ export class MemoryCounters implements Counters {
   }
 
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    done(this.#decide(request));
+  }
+
+  #decide(request: AdmissionRequest): Admission {
     const clockUs = this.#clock();
     this.#sweep(clockUs);
     const key = `${request.agentId}:${request.providerSlug}`;
@@ -69,14 +73,14 @@ export class MemoryCounters implements Counters {
 
     if (live >= rpmLimit) {
       const blockerUs = rpmLimit > 0 ? pair.log.at(live - rpmLimit) : nowUs;
-      return done(refusal('rpm', 0, wholeSeconds(blockerUs + this.#rpmUs), spentNanos));
+      return refusal('rpm', 0, wholeSeconds(blockerUs + this.#rpmUs), spentNanos);
     }
     const left = rpmLimit - live;
     if (pair.dayCount >= rpdLimit) {
-      return done(refusal('rpd', left, wholeSeconds(pair.dayStartUs + this.#rpdUs), spentNanos));
+      return refusal('rpd', left, wholeSeconds(pair.dayStartUs + this.#rpdUs), spentNanos);
     }
     if (budgetNanos !== null && spentNanos >= budgetNanos) {
-      return done(refusal('budget', left, monthEndSec(month), spentNanos));
+      return refusal('budget', left, monthEndSec(month), spentNanos);
     }
     if (pair.dayCount === 0) {
       pair.dayStartUs = nowUs;
@@ -85,7 +89,7 @@ export class MemoryCounters implements Counters {
     pair.dayCount++;
     pair.log.push(nowUs);
     const resetAtSec = wholeSeconds(pair.log.at(0) + this.#rpmUs);
-    done({ outcome: 'admitted', rpmRemaining: left - 1, resetAtSec, spentNanos });
+    return { outcome: 'admitted', rpmRemaining: left - 1, resetAtSec, spentNanos };
   }
 
   addSpend(agentId: string, recordId: string, costNanos: number): void {

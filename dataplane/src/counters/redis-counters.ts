@@ -28,6 +28,8 @@ export interface RedisCountersOptions extends RedisAccess {
 
 const AGENTS_REMEMBERED_MAX = 100_000;
 const RECORD_IDS_REMEMBERED = 16_384;
+/** Looks at no pair that exists: an agent without providers still has spend to show. */
+const NO_PROVIDER: readonly string[] = [''];
 const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 /** A cluster has at most 1 000 masters; lanes of masters that are gone stay until then. */
@@ -100,17 +102,18 @@ export class RedisCounters implements Counters {
     const slot = this.#slotOf(request.agentId);
     const lane = this.#laneOf(slot);
     const windows: WindowStanding[] = [];
-    let missing = request.providerSlugs.length;
+    const slugs = request.providerSlugs.length > 0 ? request.providerSlugs : NO_PROVIDER;
+    let missing = slugs.length;
     let spentNanos = request.spendFloorNanos;
     let available = true;
-    if (missing === 0) return done({ windows, spentNanos });
-    for (const providerSlug of request.providerSlugs) {
+    for (const providerSlug of slugs) {
       lane.look(slot, request, providerSlug, (verdict) => {
         if (verdict === null) available = false;
         else {
           spentNanos = verdict.spentNanos;
           const { rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec } = verdict;
-          windows.push({ providerSlug, rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec });
+          if (slugs !== NO_PROVIDER)
+            windows.push({ providerSlug, rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec });
         }
         missing--;
         if (missing === 0) done(available ? { windows, spentNanos } : null);
