@@ -20,8 +20,10 @@ export function maskSecrets(text: string): string {
   });
 }
 
-/** The root logger of a process. `plane` is on every line. */
-export function createLogger(plane: string, level: LogLevel): Logger {
+const print = (line: string): void => void process.stdout.write(line);
+
+/** The root logger of a process. `plane` is on every line; `write` gets each finished line. */
+export function createLogger(plane: string, level: LogLevel, write: (line: string) => void = print): Logger {
   return pino(
     {
       level,
@@ -30,6 +32,6 @@ export function createLogger(plane: string, level: LogLevel): Logger {
       redact: { paths: FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => void process.stdout.write(maskSecrets(line)) },
+    { write: (line: string) => write(maskSecrets(line)) },
   );
 }

@@ -1,4 +1,5 @@
 /** Slugs: made from names, unique in their parent, suffixed on collision (DESIGN §11). */
+import { randomInt } from 'node:crypto';
 
 const SLUG_LENGTH_MAX = 60;
 
@@ -20,4 +21,20 @@ export function freeSlug(base: string, taken: ReadonlySet<string>): string {
     const slug = `${base}-${n}`;
     if (!taken.has(slug)) return slug;
   }
+}
+
+const NUMBERED_MAX = 5;
+const RANDOM_TRIES = 10;
+
+/**
+ * Slugs to try in turn where so many share one parent that the taken ones cannot be listed: base, base-2 … base-5, then
+ * random ends.
+ */
+export function* slugCandidates(base: string): Generator<string> {
+  yield base;
+  for (let n = 2; n <= NUMBERED_MAX; n++) yield `${base}-${n}`;
+  for (let n = 0; n < RANDOM_TRIES; n++)
+    yield `${base}-${randomInt(36 ** 6)
+      .toString(36)
+      .padStart(6, '0')}`;
 }

@@ -1,13 +1,13 @@
 /** A real control plane in this process, on its own database and ephemeral ports, for one test file. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { SessionTokens } from '@acg/controlplane/auth/session-token';
-import { type Config, loadConfig } from '@acg/controlplane/config';
+import { type Config, loadConfig, outboxDirectory } from '@acg/controlplane/config';
 import type { Role } from '@acg/controlplane/http/access';
 import { buildService, type Service } from '@acg/controlplane/service';
 import { afterAll, beforeAll } from 'vitest';
@@ -37,7 +37,17 @@ export interface TestControlPlane {
   call(method: string, path: string, options?: { token?: string | null; body?: unknown }): Promise<ApiResponse>;
   /** A new organization (or a member of an existing one) made directly in the database, with a session token. */
   member(role: Role, orgId?: string): Promise<Member>;
+  /** The newest mail to that address with that text in its subject, once it lies in the outbox. */
+  mail(to: string, subject: string): Promise<SentMail>;
+  /** Every log line so far, as it would be printed. */
+  readonly logLines: readonly string[];
   stop(): Promise<void>;
+}
+
+export interface SentMail {
+  readonly text: string;
+  /** The token of the mail's link. */
+  readonly token: string;
 }
 
 export async function startControlPlane(
@@ -59,7 +69,12 @@ export async function startControlPlane(
     ...overrides,
   };
   const config = loadConfig(env);
-  const service = buildService(config, createLogger('control', config.logLevel));
+  const logLines: string[] = [];
+  const log =
+    config.logLevel === 'silent'
+      ? createLogger('control', 'silent')
+      : createLogger('control', config.logLevel, (line) => void logLines.push(line));
+  const service = buildService(config, log);
   const { port } = await service.start();
   const url = `http://127.0.0.1:${port}`;
   const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
@@ -92,6 +107,8 @@ export async function startControlPlane(
       const token = tokens.issue({ userId, orgId: org, version: 1 });
       return { userId, orgId: org, token, call: (method, path, body) => call(method, path, { token, body }) };
     },
+    mail: (to, subject) => waitForMail(outboxDirectory(config), to, subject),
+    logLines,
     async stop() {
       await service.stop();
       if (database === undefined) await db.drop();
@@ -104,6 +121,41 @@ async function insertOrganization(db: TestDatabase): Promise<string> {
   const id = uuidv7(Date.now());
   await db.sql`insert into organizations (id, name, slug) values (${id}, 'Test org', ${`org-${id}`})`;
   return id;
+}
+
+const MAIL_WAIT_MS = 10_000;
+
+async function waitForMail(directory: string, to: string, subject: string): Promise<SentMail> {
+  for (const deadline = Date.now() + MAIL_WAIT_MS; Date.now() < deadline; ) {
+    const names = existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith('.eml')) : [];
+    for (const name of names.sort().reverse()) {
+      const { header, text } = parseMail(readFileSync(join(directory, name), 'utf8'));
+      if (header('to') !== to || !header('subject').includes(subject)) continue;
+      return { text, token: /#token=([A-Za-z0-9_-]+)/.exec(text)?.[1] ?? '' };
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no mail to ${to} about ${subject}`);
+}
+
+/** Headers and decoded text of a mail of one part. */
+export function parseMail(source: string): { header(name: string): string; text: string } {
+  const lines = source.replaceAll('\r\n', '\n');
+  const end = lines.indexOf('\n\n');
+  const headers = lines
+    .slice(0, end)
+    .replace(/\n[ \t]+/g, ' ')
+    .split('\n');
+  const header = (name: string): string =>
+    headers.find((line) => line.toLowerCase().startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
+  const body = lines.slice(end + 2);
+  const encoding = header('content-transfer-encoding').toLowerCase();
+  if (encoding === 'base64') return { header, text: Buffer.from(body, 'base64').toString('utf8') };
+  if (encoding !== 'quoted-printable') return { header, text: body };
+  const bytes = body
+    .replace(/=\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return { header, text: Buffer.from(bytes, 'latin1').toString('utf8') };
 }
 
 /** One control plane for all tests of the calling file. */

@@ -11,9 +11,12 @@ export interface AuditTarget {
   readonly id: string;
 }
 
+/** Whoever acts, in the organization whose trail it is. */
+export type AuditActor = Omit<Actor, 'role'>;
+
 export async function recordAudit(
   tx: Tx,
-  actor: Actor,
+  actor: AuditActor,
   action: string,
   target: AuditTarget,
   changes: Changes,
@@ -22,4 +25,19 @@ export async function recordAudit(
     insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
     values (${uuidv7(Date.now())}, ${actor.orgId}, ${actor.userId}, ${actor.email}, ${action},
             ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)})`;
+}
+
+/** What a user does to the own account concerns each of the user's organizations: one entry in the trail of each. */
+export async function recordUserAudit(
+  tx: Tx,
+  user: { readonly id: string; readonly email: string },
+  ip: string,
+  action: string,
+  changes: Changes,
+): Promise<void> {
+  await tx`
+    insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
+    select gen_random_uuid(), org_id, ${user.id}, ${user.email}, ${action}, 'user', ${user.id}, ${ip},
+           ${tx.json(changes as JSONValue)}
+      from memberships where user_id = ${user.id}`;
 }

@@ -48,12 +48,14 @@ export class SessionTokens {
   }
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isUuid = (claim: unknown): boolean => typeof claim === 'string' && UUID.test(claim);
+
 function readClaims(verify: (token: string) => unknown, token: string, message: string): Session {
   try {
     const { sub, org, ver } = verify(token) as Partial<Claims>;
-    if (typeof sub !== 'string' || typeof org !== 'string' || typeof ver !== 'number')
-      throw new Unauthenticated(message);
-    return { userId: sub, orgId: org, version: ver };
+    if (!isUuid(sub) || !isUuid(org) || !Number.isSafeInteger(ver)) throw new Unauthenticated(message);
+    return { userId: sub!, orgId: org!, version: ver! };
   } catch (error) {
     if (error instanceof TokenError) throw new Unauthenticated(message);
     throw error;

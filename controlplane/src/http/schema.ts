@@ -9,8 +9,19 @@ export const IdParams = Type.Object({ id: Uuid });
 export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
 });
+/** Compared without regard to case: normalised to lower case where it is read. */
+export const Email = Type.String({ format: 'email', maxLength: 254 });
+export const normaliseEmail = (email: string): string => email.toLowerCase();
+export const Role = Type.Union([
+  Type.Literal('viewer'),
+  Type.Literal('member'),
+  Type.Literal('admin'),
+  Type.Literal('owner'),
+]);
+/** A UTC day, YYYY-MM-DD. */
+export const Day = Type.String({ format: 'date' });
 export const ErrorReply = Type.Object({ error: Type.String() });
 
 /** Closed object: unknown fields are refused with their name. */

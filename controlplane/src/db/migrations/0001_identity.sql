@@ -3,14 +3,14 @@
 
 create table users (
   id uuid primary key,
-  email text not null,
+  email text not null, -- normalised to lower case
   name text not null,
   password_hash text not null,
   email_verified_at timestamptz,
   session_version integer not null default 1, -- raised by a password reset: ends all older sessions
   created_at timestamptz not null default now()
 );
-create unique index users_email_key on users (lower(email));
+create unique index users_email_key on users (email);
 
 create table organizations (
   id uuid primary key,
@@ -18,6 +18,9 @@ create table organizations (
   slug text not null unique,
   created_at timestamptz not null default now()
 );
+
+-- The organization of the next login's session; switch-org sets it.
+alter table users add column active_org_id uuid references organizations on delete set null;
 
 create table memberships (
   org_id uuid not null references organizations on delete cascade,
@@ -38,7 +41,7 @@ create table invitations (
   expires_at timestamptz not null,
   created_at timestamptz not null default now()
 );
-create unique index invitations_org_email on invitations (org_id, lower(email));
+create unique index invitations_org_email on invitations (org_id, email);
 
 -- Single-use tokens of e-mails, hashed at rest. A used or replaced one is deleted.
 create table email_tokens (
@@ -50,14 +53,26 @@ create table email_tokens (
 );
 create index email_tokens_user on email_tokens (user_id, purpose);
 
--- Counters against brute force: failed logins per account, auth requests per address.
+-- Limits against brute force, shared by all control-plane instances; rows past expires_at are pruned.
+-- A counted window per key: auth requests per address, invitations per organization.
 create table throttle_windows (
-  key text not null,
-  window_start timestamptz not null,
+  key text primary key,
   count integer not null,
-  primary key (key, window_start)
+  expires_at timestamptz not null
 );
-create index throttle_windows_start on throttle_windows (window_start);
+create index throttle_windows_expiry on throttle_windows (expires_at);
+-- The times themselves, for small limits that slide: failed logins per account.
+create table throttle_marks (
+  key text primary key,
+  marked_at timestamptz[] not null,
+  expires_at timestamptz not null
+);
+create index throttle_marks_expiry on throttle_marks (expires_at);
+-- The marks of the last seconds, oldest first.
+create function live_marks(marks timestamptz[], seconds double precision) returns timestamptz[] language sql stable as $$
+  select coalesce(array_agg(mark order by mark), '{}') from unnest(marks) as mark
+   where mark > now() - make_interval(secs => seconds)
+$$;
 
 create table projects (
   id uuid primary key,

@@ -1,0 +1,82 @@
+/** Forgotten passwords and e-mail verification: single-use tokens by mail (DESIGN §11). */
+import { recordUserAudit } from '../audit/trail.js';
+import type { Sql } from '../db/sql.js';
+import { InvalidInput, TooManyAttempts } from '../errors.js';
+import { normaliseEmail } from '../http/schema.js';
+import type { Mailer } from '../mail/mailer.js';
+import { resetMail, verifyMail } from '../mail/messages.js';
+import type { Background } from '../ops/background.js';
+import { hashEmailToken, newEmailToken } from './email-token.js';
+import type { PasswordHasher } from './password-hasher.js';
+import * as store from './store.js';
+import type { Throttle } from './throttle.js';
+
+const RESET_LIFETIME_S = 3_600;
+const VERIFY_LIFETIME_S = 86_400;
+/** Reset mails to one address: enough for anybody, too few to flood a mailbox. */
+const RESET_MAILS_MAX = 5;
+const RESET_MAILS_WINDOW_S = 3_600;
+
+export class AccountRecovery {
+  constructor(
+    readonly sql: Sql,
+    readonly hasher: PasswordHasher,
+    readonly throttle: Throttle,
+    readonly mailer: Mailer,
+    readonly background: Background,
+    readonly publicUrl: string,
+  ) {}
+
+  /** Returns at once: whether the e-mail is known shows in nothing, not even in the time. */
+  forgot(rawEmail: string): void {
+    const email = normaliseEmail(rawEmail);
+    this.background.run('reset mail', async () => {
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || !(await this.#mayMail(user.id))) return;
+      const { token, hash } = newEmailToken();
+      await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'reset', hash, RESET_LIFETIME_S));
+      this.mailer.enqueue(resetMail(this.publicUrl, email, token));
+    });
+  }
+
+  /** Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. */
+  async reset(token: string, password: string, ip: string): Promise<void> {
+    // Hashed before the token is looked up, so that a wrong token takes as long as a right one.
+    const passwordHash = await this.hasher.hash(password);
+    await this.sql.begin(async (tx) => {
+      const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
+      if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
+      const user = await store.setPassword(tx, userId, passwordHash);
+      await this.throttle.forgetFailedLogins(tx, user.email);
+      await recordUserAudit(tx, user, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
+    });
+  }
+
+  /** After signup. */
+  sendVerification(user: { readonly id: string; readonly email: string }): void {
+    this.background.run('verification mail', async () => {
+      const { token, hash } = newEmailToken();
+      await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'verify', hash, VERIFY_LIFETIME_S));
+      this.mailer.enqueue(verifyMail(this.publicUrl, user.email, token));
+    });
+  }
+
+  async verify(token: string, ip: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const userId = await store.consumeEmailToken(tx, 'verify', hashEmailToken(token));
+      if (userId === null) throw new InvalidInput('this verification token is unknown, used or expired');
+      const user = await store.markVerified(tx, userId);
+      await recordUserAudit(tx, user, ip, 'user.email_verified', { emailVerified: [false, true] });
+    });
+  }
+
+  async #mayMail(userId: string): Promise<boolean> {
+    try {
+      await this.throttle.count(`reset-mail:${userId}`, RESET_MAILS_MAX, RESET_MAILS_WINDOW_S, 'reset mails');
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
+  }
+}

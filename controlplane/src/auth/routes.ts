@@ -1,0 +1,83 @@
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../http/app.js';
+import { bearerToken } from '../http/authenticate.js';
+import type { AccountRecovery } from './recovery.js';
+import {
+  ForgotInput,
+  LoginInput,
+  LoginReply,
+  MeReply,
+  Ok,
+  RefreshReply,
+  ResetInput,
+  SignupInput,
+  SignupReply,
+  SwitchInput,
+  SwitchReply,
+  VerifyInput,
+} from './schema.js';
+import type { AuthService } from './service.js';
+import type { Throttle } from './throttle.js';
+
+export interface AuthParts {
+  readonly auth: AuthService;
+  readonly recovery: AccountRecovery;
+  readonly throttle: Throttle;
+}
+
+const OK = { ok: true as const };
+
+export function authRoutes(app: App, { auth, recovery, throttle }: AuthParts): void {
+  const open = { config: { access: 'public' as const }, onRequest: countAuthRequest(throttle) };
+  app.post(
+    '/v1/auth/signup',
+    { ...open, schema: { body: SignupInput, response: { 201: SignupReply } } },
+    async ({ body, ip }, reply) => reply.code(201).send(await auth.signup(body, ip)),
+  );
+  app.post(
+    '/v1/auth/login',
+    { ...open, schema: { body: LoginInput, response: { 200: LoginReply } } },
+    async ({ body, ip }) => auth.login(body, ip),
+  );
+  app.post(
+    '/v1/auth/refresh',
+    { ...open, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
+    async (request) => ({ token: await auth.refresh(bearerToken(request)) }),
+  );
+  app.post(
+    '/v1/auth/switch-org',
+    { ...open, config: { access: 'session' }, schema: { body: SwitchInput, response: { 200: SwitchReply } } },
+    async ({ actor, body }) => ({ token: await auth.switchOrg(actor, body.orgId), orgId: body.orgId }),
+  );
+  app.post(
+    '/v1/auth/forgot-password',
+    { ...open, schema: { body: ForgotInput, response: { 200: Ok } } },
+    async ({ body }) => {
+      recovery.forgot(body.email);
+      return OK;
+    },
+  );
+  app.post(
+    '/v1/auth/reset-password',
+    { ...open, schema: { body: ResetInput, response: { 200: Ok } } },
+    async ({ body, ip }) => {
+      await recovery.reset(body.token, body.password, ip);
+      return OK;
+    },
+  );
+  app.post(
+    '/v1/auth/verify-email',
+    { ...open, schema: { body: VerifyInput, response: { 200: Ok } } },
+    async ({ body, ip }) => {
+      await recovery.verify(body.token, ip);
+      return OK;
+    },
+  );
+  app.get('/v1/me', { config: { access: 'session' }, schema: { response: { 200: MeReply } } }, async ({ actor }) =>
+    auth.me(actor),
+  );
+}
+
+/** For every route that takes a password, a mail's token or a session to renew. */
+export const countAuthRequest = (throttle: Throttle) => (request: FastifyRequest) =>
+  throttle.countAuthRequest(request.ip);

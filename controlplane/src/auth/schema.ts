@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+import { Body, Email, Name, Role, Uuid } from '../http/schema.js';
+
+export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
+const NewPassword = Type.String(PASSWORD_LENGTH);
+/** Of a mail; anything of this shape that is not known is answered alike. */
+export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
+
+export const SignupInput = Body({ email: Email, password: NewPassword, name: Name, orgName: Name });
+/** No lower bound: what is too short to be a password is just wrong. */
+export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
+export const SwitchInput = Body({ orgId: Uuid });
+export const ForgotInput = Body({ email: Email });
+export const ResetInput = Body({ token: MailToken, password: NewPassword });
+export const VerifyInput = Body({ token: MailToken });
+
+export const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
+export type User = Static<typeof User>;
+const Organization = { id: Uuid, name: Type.String(), slug: Type.String() };
+export const OrganizationWithRole = Type.Object({ ...Organization, role: Role });
+export type OrganizationWithRole = Static<typeof OrganizationWithRole>;
+
+export const SignupReply = Type.Object({ token: Type.String(), user: User, org: Type.Object(Organization) });
+export type SignupReply = Static<typeof SignupReply>;
+export const LoginReply = Type.Object({
+  token: Type.String(),
+  user: User,
+  orgId: Uuid,
+  orgs: Type.Array(OrganizationWithRole),
+});
+export type LoginReply = Static<typeof LoginReply>;
+export const RefreshReply = Type.Object({ token: Type.String() });
+export const SwitchReply = Type.Object({ token: Type.String(), orgId: Uuid });
+export const Ok = Type.Object({ ok: Type.Literal(true) });
+export const MeReply = Type.Object({
+  user: Type.Object({ ...User.properties, emailVerified: Type.Boolean() }),
+  orgId: Uuid,
+  role: Role,
+  orgs: Type.Array(OrganizationWithRole),
+});
+export type MeReply = Static<typeof MeReply>;

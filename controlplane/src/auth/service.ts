@@ -1,0 +1,142 @@
+/** Signup, login and sessions (SPEC §4, §5; DESIGN §11): rules and transactions. */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/trail.js';
+import { type Sql, type Tx, violates } from '../db/sql.js';
+import { Conflict, Forbidden, NotFound, Unauthenticated } from '../errors.js';
+import type { Actor } from '../http/access.js';
+import { normaliseEmail } from '../http/schema.js';
+import { insertNamedProject } from '../projects/service.js';
+import { slugCandidates, slugOf } from '../slug.js';
+import type { PasswordHasher } from './password-hasher.js';
+import type { AccountRecovery } from './recovery.js';
+import type { LoginReply, MeReply, OrganizationWithRole, SignupReply } from './schema.js';
+import type { SessionTokens } from './session-token.js';
+import * as store from './store.js';
+import type { Throttle } from './throttle.js';
+
+const FIRST_PROJECT = 'Default';
+
+export interface SignupRequest {
+  readonly email: string;
+  readonly password: string;
+  readonly name: string;
+  readonly orgName: string;
+}
+
+export class AuthService {
+  constructor(
+    readonly sql: Sql,
+    readonly tokens: SessionTokens,
+    readonly hasher: PasswordHasher,
+    readonly throttle: Throttle,
+    readonly recovery: AccountRecovery,
+  ) {}
+
+  /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
+  async signup(request: SignupRequest, ip: string): Promise<SignupReply> {
+    const email = normaliseEmail(request.email);
+    const passwordHash = await this.hasher.hash(request.password);
+    const user = { id: uuidv7(Date.now()), email, name: request.name, passwordHash, verified: false };
+    const org = await this.sql.begin(async (tx) => {
+      await insertNewUser(tx, user);
+      const created = await insertNamedOrganization(tx, request.orgName);
+      await store.insertMembership(tx, created.id, user.id, 'owner');
+      await store.setActiveOrg(tx, user.id, created.id);
+      const project = await insertNamedProject(tx, created.id, FIRST_PROJECT);
+      const actor = { userId: user.id, email, orgId: created.id, ip };
+      await recordAudit(
+        tx,
+        actor,
+        'organization.create',
+        { type: 'organization', id: created.id },
+        { name: [null, created.name], firstProject: [null, project.id] },
+      );
+      return created;
+    });
+    this.recovery.sendVerification(user);
+    const token = this.tokens.issue({ userId: user.id, orgId: org.id, version: 1 });
+    return { token, user: { id: user.id, email, name: user.name }, org };
+  }
+
+  /** Unknown e-mail and wrong password are one and the same answer, in the same time. */
+  async login(request: { email: string; password: string }, ip: string): Promise<LoginReply> {
+    const email = normaliseEmail(request.email);
+    await this.throttle.checkLogin(email);
+    const user = await store.loadUserByEmail(this.sql, email);
+    if (!(await this.hasher.verify(user?.passwordHash ?? null, request.password)) || user === null) {
+      await this.throttle.failLogin(email);
+      throw new Unauthenticated('wrong e-mail or password');
+    }
+    // Again: guesses sent in parallel all pass the first check.
+    await this.throttle.checkLogin(email);
+    return this.sql.begin(async (tx) => {
+      await this.throttle.forgetFailedLogins(tx, email);
+      const reply = await this.openSession(tx, user, user.activeOrgId);
+      const actor = { userId: user.id, email, orgId: reply.orgId, ip };
+      await recordAudit(tx, actor, 'session.create', { type: 'user', id: user.id }, {});
+      return reply;
+    });
+  }
+
+  /** A session in the preferred organization, else in the oldest membership. */
+  async openSession(tx: Tx, user: store.UserRow, preferredOrgId: string | null): Promise<LoginReply> {
+    const orgs = await store.listOrganizations(tx, user.id);
+    const active = orgs.find((org) => org.id === preferredOrgId) ?? orgs[0];
+    if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
+    const token = this.tokens.issue({ userId: user.id, orgId: active.id, version: user.sessionVersion });
+    return { token, user: { id: user.id, email: user.email, name: user.name }, orgId: active.id, orgs };
+  }
+
+  /** A new token for one that is valid or expired less than 7 days ago. */
+  async refresh(token: string): Promise<string> {
+    const session = this.tokens.verifyForRefresh(token);
+    if (!(await store.sessionHolds(this.sql, session.userId, session.orgId, session.version))) {
+      throw new Unauthenticated('this session has ended: log in again');
+    }
+    return this.tokens.issue(session);
+  }
+
+  /** A token for another organization of the user, which the next login opens too. */
+  async switchOrg(actor: Actor, orgId: string): Promise<string> {
+    return this.sql.begin(async (tx) => {
+      const user = await store.loadUser(tx, actor.userId);
+      const orgs = await store.listOrganizations(tx, actor.userId);
+      if (user === null || !orgs.some((org) => org.id === orgId)) throw new NotFound('organization');
+      await store.setActiveOrg(tx, actor.userId, orgId);
+      await recordAudit(tx, { ...actor, orgId }, 'session.create', { type: 'user', id: actor.userId }, {});
+      return this.tokens.issue({ userId: actor.userId, orgId, version: user.sessionVersion });
+    });
+  }
+
+  async me(actor: Actor): Promise<MeReply> {
+    const user = await store.loadUser(this.sql, actor.userId);
+    if (user === null) throw new Unauthenticated('this session has ended: log in again');
+    const orgs: OrganizationWithRole[] = await store.listOrganizations(this.sql, actor.userId);
+    const { id, email, name } = user;
+    return {
+      user: { id, email, name, emailVerified: user.emailVerifiedAt !== null },
+      orgId: actor.orgId,
+      role: actor.role,
+      orgs: [...orgs],
+    };
+  }
+}
+
+/** A user with that e-mail exists already: {@link Conflict}. */
+export async function insertNewUser(tx: Tx, user: store.NewUser): Promise<void> {
+  try {
+    await store.insertUser(tx, user);
+  } catch (error) {
+    if (violates(error, 'users_email_key')) throw new Conflict('this e-mail already has an account: log in instead');
+    throw error;
+  }
+}
+
+/** No lock and no scan: each candidate is tried until one is free. */
+async function insertNamedOrganization(tx: Tx, name: string): Promise<{ id: string; name: string; slug: string }> {
+  const id = uuidv7(Date.now());
+  for (const slug of slugCandidates(slugOf(name, 'org'))) {
+    if (await store.insertOrganization(tx, { id, name, slug })) return { id, name, slug };
+  }
+  throw new Conflict('no free slug for this organization name: choose another name');
+}

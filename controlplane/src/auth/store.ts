@@ -1,0 +1,118 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { Role } from '../http/access.js';
+import type { OrganizationWithRole } from './schema.js';
+
+export interface UserRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly emailVerifiedAt: Date | null;
+  readonly sessionVersion: number;
+  readonly activeOrgId: string | null;
+}
+
+const columns = (sql: Sql | Tx) => sql`
+  id, email, name, password_hash as "passwordHash", email_verified_at as "emailVerifiedAt",
+  session_version as "sessionVersion", active_org_id as "activeOrgId"`;
+
+export async function loadUserByEmail(sql: Sql | Tx, email: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where email = ${email}`;
+  return row ?? null;
+}
+
+export async function loadUser(sql: Sql | Tx, id: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where id = ${id}`;
+  return row ?? null;
+}
+
+export interface NewUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly verified: boolean;
+}
+
+export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
+  await tx`
+    insert into users (id, email, name, password_hash, email_verified_at)
+    values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash}, ${user.verified ? tx`now()` : null})`;
+}
+
+/** False when the slug is taken. */
+export async function insertOrganization(tx: Tx, org: { id: string; name: string; slug: string }): Promise<boolean> {
+  const inserted = await tx`
+    insert into organizations (id, name, slug) values (${org.id}, ${org.name}, ${org.slug})
+    on conflict (slug) do nothing returning 1`;
+  return inserted.length === 1;
+}
+
+export async function insertMembership(tx: Tx, orgId: string, userId: string, role: Role): Promise<void> {
+  await tx`insert into memberships (org_id, user_id, role) values (${orgId}, ${userId}, ${role})`;
+}
+
+export async function setActiveOrg(tx: Tx, userId: string, orgId: string): Promise<void> {
+  await tx`update users set active_org_id = ${orgId} where id = ${userId}`;
+}
+
+/** The user's organizations, oldest membership first; more than 1000 are not shown. */
+export async function listOrganizations(sql: Sql | Tx, userId: string): Promise<OrganizationWithRole[]> {
+  return sql<OrganizationWithRole[]>`
+    select o.id, o.name, o.slug, m.role
+      from memberships m join organizations o on o.id = m.org_id
+     where m.user_id = ${userId} order by m.created_at, o.id limit 1000`;
+}
+
+/** Whether the user is a member of the organization and the session version is the current one. */
+export async function sessionHolds(sql: Sql, userId: string, orgId: string, version: number): Promise<boolean> {
+  const rows = await sql`
+    select 1 from users u join memberships m on m.user_id = u.id
+     where u.id = ${userId} and m.org_id = ${orgId} and u.session_version = ${version}`;
+  return rows.length === 1;
+}
+
+export type TokenPurpose = 'reset' | 'verify';
+
+/** Replaces the user's older tokens of that purpose: only the newest mail works. */
+export async function replaceEmailToken(
+  tx: Tx,
+  userId: string,
+  purpose: TokenPurpose,
+  hash: Buffer,
+  lifetimeS: number,
+): Promise<void> {
+  await tx`delete from email_tokens where user_id = ${userId} and purpose = ${purpose}`;
+  await tx`
+    insert into email_tokens (token_hash, user_id, purpose, expires_at)
+    values (${hash}, ${userId}, ${purpose}, now() + make_interval(secs => ${lifetimeS}))`;
+}
+
+/** Deletes the token and returns whose it was; null when it is unknown, used or expired. */
+export async function consumeEmailToken(tx: Tx, purpose: TokenPurpose, hash: Buffer): Promise<string | null> {
+  const [row] = await tx<{ userId: string; live: boolean }[]>`
+    delete from email_tokens where token_hash = ${hash} and purpose = ${purpose}
+    returning user_id as "userId", expires_at > now() as live`;
+  return row?.live === true ? row.userId : null;
+}
+
+export async function pruneEmailTokens(sql: Sql): Promise<void> {
+  await sql`delete from email_tokens where token_hash in (
+    select token_hash from email_tokens where expires_at < now() limit 10000)`;
+}
+
+/** The mailbox is proven by the token, so the address counts as verified too. Ends all sessions. */
+export async function setPassword(tx: Tx, userId: string, passwordHash: string): Promise<UserRow> {
+  const [row] = await tx<UserRow[]>`
+    update users set password_hash = ${passwordHash}, session_version = session_version + 1,
+                     email_verified_at = coalesce(email_verified_at, now())
+     where id = ${userId} returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function markVerified(tx: Tx, userId: string): Promise<UserRow> {
+  const [row] = await tx<UserRow[]>`
+    update users set email_verified_at = coalesce(email_verified_at, now()) where id = ${userId}
+    returning ${columns(tx)}`;
+  return row!;
+}

@@ -1,0 +1,104 @@
+/**
+ * Sends mail in the background: a request never waits for it and never fails because of it. The queue is bounded and in
+ * memory only, because the mails hold tokens that must not be written down in clear; what a crash loses, its user asks
+ * for again. A failed mail is tried again after each of `retryDelaysMs`, then given up and logged, without its text.
+ */
+import type { Logger } from '@acg/base/log';
+
+export interface Mail {
+  readonly to: string;
+  /** For the log: `reset`, `verify`, `invitation`. */
+  readonly purpose: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface MailTransport {
+  /** Rejects when the mail was not accepted. */
+  send(mail: Mail): Promise<void>;
+  close(): void;
+}
+
+const QUEUED_MAX = 1_000;
+const CONCURRENT_MAX = 4;
+export const MAIL_RETRY_DELAYS_MS: readonly number[] = [1_000, 10_000, 60_000, 300_000, 1_800_000];
+
+interface Queued {
+  readonly mail: Mail;
+  tries: number;
+}
+
+export class Mailer {
+  readonly #ready: Queued[] = [];
+  readonly #timers = new Map<NodeJS.Timeout, Queued>();
+  readonly #sending = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(
+    readonly transport: MailTransport,
+    readonly log: Logger,
+    readonly retryDelaysMs: readonly number[] = MAIL_RETRY_DELAYS_MS,
+  ) {}
+
+  /** Mails not sent yet: waiting, waiting for another try, and being sent. */
+  get pending(): number {
+    return this.#ready.length + this.#timers.size + this.#sending.size;
+  }
+
+  /** Never throws. A full queue drops the mail and says so in the log. */
+  enqueue(mail: Mail): void {
+    if (this.#stopped || this.pending >= QUEUED_MAX) {
+      this.log.error({ purpose: mail.purpose, queued: this.pending }, 'mail dropped: the queue is full or closed');
+      return;
+    }
+    this.#ready.push({ mail, tries: 0 });
+    this.#pump();
+  }
+
+  /** Lets mails that wait for their first try leave, up to the deadline; says how many were left behind. */
+  async stop(deadlineMs: number): Promise<void> {
+    const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs).unref());
+    const drained = (async () => {
+      while (this.#sending.size > 0) await Promise.race(this.#sending);
+    })();
+    await Promise.race([drained, deadline]);
+    this.#stopped = true;
+    if (this.pending > 0) this.log.warn({ unsent: this.pending }, 'mails left unsent at the stop');
+    for (const timer of this.#timers.keys()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#ready.length = 0;
+    this.transport.close();
+  }
+
+  #pump(): void {
+    while (this.#sending.size < CONCURRENT_MAX) {
+      const next = this.#ready.shift();
+      if (next === undefined) return;
+      const sending: Promise<void> = this.#send(next).finally(() => {
+        this.#sending.delete(sending);
+        this.#pump();
+      });
+      this.#sending.add(sending);
+    }
+  }
+
+  async #send(queued: Queued): Promise<void> {
+    const { mail } = queued;
+    try {
+      await this.transport.send(mail);
+    } catch (error) {
+      const delayMs = this.#stopped ? undefined : this.retryDelaysMs[queued.tries++];
+      // Neither the error's text (servers quote addresses and content) nor the mail's.
+      const { code, responseCode } = error as { code?: string; responseCode?: number };
+      this.log.warn({ purpose: mail.purpose, code, responseCode, tries: queued.tries, delayMs }, 'mail not sent');
+      if (delayMs === undefined) return;
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#ready.push(queued);
+        this.#pump();
+      }, delayMs);
+      timer.unref();
+      this.#timers.set(timer, queued);
+    }
+  }
+}

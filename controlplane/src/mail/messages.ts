@@ -1,0 +1,51 @@
+/** The texts of all mails. The token stands behind `#`, so that it reaches no server log and no Referer. */
+import type { Mail } from './mailer.js';
+
+const link = (publicUrl: string, page: string, token: string): string => `${publicUrl}/${page}#token=${token}`;
+const FOOTER = '\n\nIf you did not expect this mail, you need not do anything.\n';
+
+export const verifyMail = (publicUrl: string, to: string, token: string): Mail => ({
+  to,
+  purpose: 'verify',
+  subject: 'Confirm your e-mail address',
+  text: `Welcome to the Agent Credential Gateway.
+
+Confirm that this address is yours, within 24 hours:
+
+${link(publicUrl, 'verify-email', token)}
+
+Without a browser: POST ${publicUrl}/v1/auth/verify-email {"token": "${token}"}${FOOTER}`,
+});
+
+export const resetMail = (publicUrl: string, to: string, token: string): Mail => ({
+  to,
+  purpose: 'reset',
+  subject: 'Set a new password',
+  text: `Somebody, probably you, asked for a new password for this address.
+
+Set it within one hour; all sessions that are open then will end:
+
+${link(publicUrl, 'reset-password', token)}
+
+Without a browser: POST ${publicUrl}/v1/auth/reset-password {"token": "${token}", "password": "…"}${FOOTER}`,
+});
+
+export interface InvitationText {
+  readonly orgName: string;
+  readonly role: string;
+  readonly invitedBy: string;
+}
+
+export const invitationMail = (publicUrl: string, to: string, token: string, text: InvitationText): Mail => ({
+  to,
+  purpose: 'invitation',
+  subject: `Invitation to ${text.orgName}`,
+  text: `${text.invitedBy} invites you to the organization ${text.orgName} as ${text.role}.
+
+Accept within 7 days:
+
+${link(publicUrl, 'accept-invitation', token)}
+
+Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}", "name": "…", "password": "…"}
+(name and password only if you have no account yet)${FOOTER}`,
+});
