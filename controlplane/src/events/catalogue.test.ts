@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { assertEventData, EVENT_NAMES, SAMPLES } from './catalogue.js';
+
+test('catalogue: the seven events of the contract', () => {
+  expect([...EVENT_NAMES].sort()).toEqual([
+    'abuse.detected',
+    'agent.budget_exceeded',
+    'agent.created',
+    'agent.deleted',
+    'provider.circuit_closed',
+    'provider.circuit_opened',
+    'usage.threshold',
+  ]);
+});
+
+test.each(EVENT_NAMES)('catalogue: %s takes its sample, and neither a missing nor an additional field', (event) => {
+  const sample: Record<string, unknown> = { ...SAMPLES[event] };
+  expect(() => assertEventData(event, sample)).not.toThrow();
+  expect(() => assertEventData(event, { ...sample, secretKey: 'acg_x' })).toThrow(TypeError);
+  for (const field of Object.keys(sample)) {
+    const { [field]: _, ...rest } = sample;
+    expect(() => assertEventData(event, rest)).toThrow(TypeError);
+  }
+});

@@ -1,0 +1,90 @@
+/**
+ * The seven events of SPEC §6 and the exact fields of their `data` (DESIGN §15). Every payload is checked against its
+ * schema when it is appended: nothing that is not listed here, above all no secret, can reach a receiver.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const Id = Type.String({ minLength: 36, maxLength: 36 });
+const Cents = Type.Integer({ minimum: 0 });
+const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false });
+
+const AgentLifecycle = Closed({ agentId: Id, agentName: Type.String(), projectId: Id, orgId: Id });
+
+const CircuitChange = Closed({
+  providerSlug: Type.String({ description: 'The provider as in its proxy path.' }),
+  state: Type.Union([Type.Literal('OPEN'), Type.Literal('CLOSED')]),
+  errorRate: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of `requests` that failed.' }),
+  requests: Type.Integer({ minimum: 0, description: 'Counted in the window; for a recovery, the probes.' }),
+  windowSeconds: Type.Number({ minimum: 0 }),
+});
+
+export const EVENT_DATA = {
+  'agent.created': AgentLifecycle,
+  'agent.deleted': AgentLifecycle,
+  'agent.budget_exceeded': Closed({
+    agentId: Id,
+    agentName: Type.String(),
+    budgetCentsMonthly: Cents,
+    spentCents: Cents,
+    orgId: Id,
+  }),
+  'provider.circuit_opened': CircuitChange,
+  'provider.circuit_closed': CircuitChange,
+  'abuse.detected': Closed({
+    agentId: Id,
+    agentName: Type.String(),
+    reason: Type.Union([Type.Literal('rejections'), Type.Literal('auth_failures'), Type.Literal('addresses')]),
+    count: Type.Integer({ minimum: 1 }),
+    windowSeconds: Type.Integer({ minimum: 1 }),
+    orgId: Id,
+  }),
+  'usage.threshold': Closed({
+    agentId: Id,
+    agentName: Type.String(),
+    thresholdPercent: Type.Integer({ minimum: 1 }),
+    budgetCentsMonthly: Cents,
+    spentCents: Cents,
+    orgId: Id,
+  }),
+} as const;
+
+export type EventName = keyof typeof EVENT_DATA;
+export type EventData<E extends EventName> = Static<(typeof EVENT_DATA)[E]>;
+export type AbuseReason = EventData<'abuse.detected'>['reason'];
+
+export const EVENT_NAMES = Object.keys(EVENT_DATA) as readonly EventName[];
+
+const validators = new Map(
+  Object.entries(EVENT_DATA).map(([name, schema]) => [name, Compile(schema as TSchema)] as const),
+);
+
+/** Throws when `data` is not exactly what the event's schema says: a mistake of this program, never of a user. */
+export function assertEventData(event: EventName, data: unknown): void {
+  const validator = validators.get(event)!;
+  if (validator.Check(data)) return;
+  const [first] = validator.Errors(data);
+  throw new TypeError(`data of ${event}${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`);
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+const SAMPLE_AGENT = { agentId: NIL, agentName: 'Sample agent' };
+const SAMPLE_CIRCUIT = { providerSlug: 'openai', errorRate: 62.5, requests: 40, windowSeconds: 30 };
+
+/** What `POST /v1/webhooks/:id/test` sends: every id of it is the nil UUID, so a receiver can tell it from a fact. */
+export const SAMPLES: { readonly [E in EventName]: EventData<E> } = {
+  'agent.created': { ...SAMPLE_AGENT, projectId: NIL, orgId: NIL },
+  'agent.deleted': { ...SAMPLE_AGENT, projectId: NIL, orgId: NIL },
+  'agent.budget_exceeded': { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL },
+  'provider.circuit_opened': { ...SAMPLE_CIRCUIT, state: 'OPEN' },
+  'provider.circuit_closed': { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
+  'abuse.detected': { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL },
+  'usage.threshold': {
+    ...SAMPLE_AGENT,
+    thresholdPercent: 80,
+    budgetCentsMonthly: 5000,
+    spentCents: 4012,
+    orgId: NIL,
+  },
+};
