@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Secret } from '@acg/base/secret';
 import type { ApiResponse } from './control-plane.js';
 import { TestPlane } from './plane-process.js';
-import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 export interface StackOptions {
   /** Built-in providers' base URLs, e.g. `{ openai: 'http://127.0.0.1:1234' }`. */
@@ -13,8 +13,15 @@ export interface StackOptions {
   readonly prices?: unknown;
   readonly redisUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A migrated or empty database; absent: a new one from the test server, dropped at the end. */
+  readonly database?: StackDatabase;
   /** Extra environment of data planes only. */
   readonly dataPlaneEnv?: Readonly<Record<string, string>>;
+}
+
+export interface StackDatabase {
+  readonly url: Secret;
+  drop(): Promise<void>;
 }
 
 /** One organization with its owner's session and helpers over the public API. */
@@ -37,13 +44,14 @@ export class Stack {
 
   private constructor(
     readonly options: StackOptions,
-    readonly database: TestDatabase,
+    readonly database: StackDatabase,
     readonly control: TestPlane,
     readonly home: string,
   ) {}
 
   static async start(options: StackOptions = {}): Promise<Stack> {
-    const database = await createTestDatabase();
+    // Loaded on demand: it exists inside the test runner only, and the bench uses this class too.
+    const database = options.database ?? (await (await import('./test-database.js')).createTestDatabase());
     const home = mkdtempSync(join(tmpdir(), 'acg-stack-'));
     const env: Record<string, string> = {
       GATEWAY_DATA_DIR: join(home, 'control'),
