@@ -3,7 +3,7 @@
  * the proxy's path and host, so every call is signed from scratch (PROVIDERS §6, §C). aws4 keeps the day's signing key
  * in its cache and canonicalises `encode(decode(segment))`, so raw and encoded paths sign alike.
  */
-import { sign } from 'aws4';
+import aws4 from 'aws4';
 import type { SigV4Injection } from '../context/agent-context.js';
 
 /** Signed beside `host`: what changes the meaning of the call. S3 refuses an unsigned `x-amz-*`. */
@@ -49,7 +49,7 @@ export function signObjectRequest(
   let authorization: unknown;
   try {
     const keys = { accessKeyId: injection.accessKeyId, secretAccessKey: injection.secretAccessKey };
-    authorization = sign(request, keys).headers?.Authorization;
+    authorization = aws4.sign(request, keys).headers?.Authorization;
   } catch {
     return false;
   }

@@ -1,0 +1,37 @@
+/**
+ * The stage runner: synchronous stages run in one stack; a stage that has to wait returns WAIT and calls
+ * {@link Pipeline.advance} itself later, which goes on with the stage after it.
+ */
+import type { Exchange } from './exchange.js';
+
+/** Go on with the next stage. */
+export const NEXT = 0;
+/** The stage will call `advance(x)` itself. */
+export const WAIT = 1;
+/** The agent has its answer, or is about to get it. */
+export const DONE = 2;
+
+export type StageResult = typeof NEXT | typeof WAIT | typeof DONE;
+export type Stage = (x: Exchange) => StageResult;
+
+export class Pipeline {
+  readonly #stages: readonly Stage[];
+  readonly #onBug: (error: unknown, x: Exchange) => void;
+
+  /** `onBug` hears of exceptions, which cost one request and never the process. */
+  constructor(stages: readonly Stage[], onBug: (error: unknown, x: Exchange) => void) {
+    this.#stages = stages;
+    this.#onBug = onBug;
+  }
+
+  advance(x: Exchange): void {
+    try {
+      while (!x.over) {
+        const stage = this.#stages[x.stage++];
+        if (stage === undefined || stage(x) !== NEXT) return;
+      }
+    } catch (error) {
+      this.#onBug(error, x);
+    }
+  }
+}

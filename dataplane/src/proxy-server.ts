@@ -1,0 +1,244 @@
+/**
+ * The agents' port: the HTTP server, the stages in their order, and what bounds them (connections, calls in flight).
+ *
+ *   accept → target → authenticate → route → circuit → admit → collect → forward ┐
+ *                        any refusal answers and ends here                       ├─▶ relay → settle → last byte
+ */
+
+import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
+import type { Logger } from '@acg/base/log';
+import type { Counters } from './counters/counters.js';
+import type { Exchange, ExchangeObserver } from './exchange.js';
+import type { UsageReading } from './metering/meter.js';
+import { Pipeline } from './pipeline.js';
+import { REJECTIONS, type Rejection } from './rejections.js';
+import type { RelaySupport } from './relay.js';
+import { type AcceptOptions, Acceptor, type Admittance } from './stages/accept.js';
+import { createAdmit } from './stages/admit.js';
+import { type Contexts, createAuthenticate } from './stages/authenticate.js';
+import type { CallMetering, Price } from './stages/call-metering.js';
+import { type Circuits, createCircuit } from './stages/circuit.js';
+import { createCollect, EditedBodyBudget } from './stages/collect.js';
+import { createForward } from './stages/forward.js';
+import { cutClass, failureAnswer, planResponse } from './stages/respond.js';
+import { parseRequestTarget, route } from './stages/route.js';
+import { createSettle, type RecordSink } from './stages/settle.js';
+import type { UpstreamPools } from './upstream/pools.js';
+
+export interface ProxyOptions extends AcceptOptions {
+  readonly connectionsMax: number;
+  readonly inflightMax: number;
+  /** Bytes of all bodies together that are held whole to be edited. */
+  readonly editedBodiesBytesMax: number;
+}
+
+export interface ProxyMetrics {
+  onRejected(x: Exchange, rejection: Rejection): void;
+  onSettled(x: Exchange, reading: UsageReading | null, price: Price): void;
+  onUnchecked(): void;
+  onBug(): void;
+}
+
+export interface ProxyDeps {
+  readonly options: ProxyOptions;
+  readonly contexts: Contexts;
+  readonly counters: Pick<Counters, 'admit' | 'addSpend' | 'standing'>;
+  readonly circuits: Circuits;
+  readonly spool: RecordSink & { readonly full: boolean };
+  readonly metering: CallMetering;
+  readonly pools: Pick<UpstreamPools, 'acquire'>;
+  /** Refusals of known agents. */
+  readonly tally: { count(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void };
+  readonly onAuthenticated: (x: Exchange) => void;
+  readonly metrics: ProxyMetrics;
+  readonly log: Logger;
+}
+
+/** The port cannot be had; `message` is for the operator. */
+export class PortInUse extends Error {}
+
+export class ProxyServer implements Admittance, ExchangeObserver {
+  readonly #deps: ProxyDeps;
+  readonly #app: TemplatedApp = uws.App();
+  readonly #pipeline: Pipeline;
+  readonly #acceptor: Acceptor;
+  readonly #settle: ReturnType<typeof createSettle>;
+  readonly #bodyBudget: EditedBodyBudget;
+  readonly #live = new Set<Exchange>();
+  #listenSocket: us_listen_socket | null = null;
+  #connections = 0;
+  #onIdle: (() => void) | null = null;
+  draining = false;
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps;
+    const { options } = deps;
+    this.#settle = createSettle({
+      spool: deps.spool,
+      counters: deps.counters,
+      metering: deps.metering,
+      onSettled: (x, reading, price) => deps.metrics.onSettled(x, reading, price),
+    });
+    this.#bodyBudget = new EditedBodyBudget(options.editedBodiesBytesMax);
+    this.#pipeline = this.#buildPipeline();
+    this.#acceptor = new Acceptor(options, this, this, (x) => this.#onAborted(x));
+    this.#app.filter((res, count) => this.#onConnection(res, Number(count)));
+    this.#app.any('/*', (res, req) => this.#onRequest(res, req));
+  }
+
+  get inflight(): number {
+    return this.#live.size;
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Resolves with the port. `shared`: several processes listen on it together; else it must be free. */
+  listen(host: string, port: number, shared: boolean): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const flags = shared ? 0 : EXCLUSIVE_PORT;
+      const listen = this.#app.listen as unknown as (
+        host: string,
+        port: number,
+        options: number,
+        done: (socket: us_listen_socket | false) => void,
+      ) => void;
+      listen.call(this.#app, host, port, flags, (socket) => {
+        if (socket === false) {
+          reject(new PortInUse(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`));
+          return;
+        }
+        this.#listenSocket = socket;
+        resolve(uws.us_socket_local_port(socket as never));
+      });
+    });
+  }
+
+  /** Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.draining = true;
+    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+    if (this.#live.size > 0) await this.#idle(deadlineMs);
+    for (const x of this.#live) {
+      if (x.errorClass === '') x.errorClass = 'shutdown';
+      this.#breakOff(x);
+    }
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#app.close();
+  }
+
+  refusal(): Rejection | null {
+    if (this.#live.size >= this.#deps.options.inflightMax) return REJECTIONS.overloaded;
+    return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
+  }
+
+  rejected(x: Exchange, rejection: Rejection): void {
+    this.#deps.metrics.onRejected(x, rejection);
+    this.#giveProbeBack(x);
+    const { context } = x;
+    if (context === null) return;
+    const slug = x.upstream?.providerSlug ?? '';
+    this.#deps.tally.count(context.orgId, context.agentId, slug, rejection.reason, x.request.startedAtMs);
+  }
+
+  ended(x: Exchange): void {
+    if (x.reservedBodyBytes > 0) this.#bodyBudget.release(x.reservedBodyBytes);
+    this.#live.delete(x);
+    if (this.#live.size === 0) this.#onIdle?.();
+  }
+
+  #buildPipeline(): Pipeline {
+    const { contexts, circuits, counters, metering, pools, options, metrics, onAuthenticated } = this.#deps;
+    const advance = (x: Exchange): void => this.#pipeline.advance(x);
+    const stages = [
+      parseRequestTarget,
+      createAuthenticate({ contexts, advance, onAuthenticated }),
+      route,
+      createCircuit(circuits, advance),
+      createAdmit({ counters, advance, onUnchecked: () => metrics.onUnchecked() }),
+      createCollect(metering, this.#bodyBudget, options.bufferedBodyBytesMax, advance),
+      createForward(pools, metering, this.#relaySupport()),
+    ];
+    return new Pipeline(stages, (error, x) => this.#onBug(error, x));
+  }
+
+  #relaySupport(): RelaySupport {
+    return {
+      plan: (x, status, rawHeaders) => planResponse(x, status, rawHeaders, this.#deps.metering),
+      settle: (x, done) => this.#settle(x, done),
+      failed: (x, error) => {
+        const answer = failureAnswer(x, error);
+        this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');
+        this.#settle(x, () => x.answerFailure(answer));
+      },
+      cut: (x, error) => {
+        x.errorClass = cutClass(error);
+      },
+      release: (x) => x.connection?.release(),
+    };
+  }
+
+  #onConnection(res: HttpResponse, count: number): void {
+    this.#connections += count > 0 ? 1 : -1;
+    if (count > 0 && this.#connections > this.#deps.options.connectionsMax) res.close();
+  }
+
+  #onRequest(res: HttpResponse, req: HttpRequest): void {
+    const x = this.#acceptor.accept(res, req);
+    if (x === null) return;
+    this.#live.add(x);
+    this.#pipeline.advance(x);
+  }
+
+  #onAborted(x: Exchange): void {
+    x.aborted = true;
+    if (x.finished) return;
+    if (x.errorClass === '') x.errorClass = 'client_aborted';
+    x.finish();
+    this.#endUpstream(x);
+  }
+
+  #breakOff(x: Exchange): void {
+    x.breakOff();
+    this.#endUpstream(x);
+  }
+
+  /** The agent will get nothing more: ends the call and books what is known of it. */
+  #endUpstream(x: Exchange): void {
+    x.relay?.abort();
+    if (x.forwarded && !x.settled) this.#settle(x, ignore);
+    else if (!x.forwarded) this.#giveProbeBack(x);
+  }
+
+  #giveProbeBack(x: Exchange): void {
+    if (x.probeLease === '' || x.forwarded) return;
+    this.#deps.circuits.releaseProbe(x.upstream!.circuitKey, x.probeLease);
+    x.probeLease = '';
+  }
+
+  #onBug(error: unknown, x: Exchange): void {
+    this.#deps.log.error({ err: error, requestId: x.request.id }, 'a stage failed');
+    this.#deps.metrics.onBug();
+    if (x.forwarded) this.#breakOff(x);
+    else x.reject(REJECTIONS.internal);
+  }
+
+  #idle(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, deadlineMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** The typings lack this export. */
+const EXCLUSIVE_PORT = (uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number }).LIBUS_LISTEN_EXCLUSIVE_PORT;
+const ignore = (): void => {};

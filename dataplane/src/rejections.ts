@@ -1,0 +1,208 @@
+/**
+ * Every answer that is the gateway's own: status line, body and fixed headers, built once at module load
+ * (DESIGN §5's table). Bodies are `{ error, message }`, the same text twice, because some SDKs read only `message`.
+ */
+
+export interface Rejection {
+  /** Label of metrics and of the rejection tally. */
+  readonly reason: string;
+  readonly status: number;
+  readonly statusLine: string;
+  readonly message: string;
+  readonly body: string;
+  /** Header pairs beside content-type and the request id. */
+  readonly headers: readonly string[];
+  /** The connection ends after the answer: what follows on it cannot be trusted to be a request. */
+  readonly close: boolean;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  203: 'Non-Authoritative Information',
+  204: 'No Content',
+  205: 'Reset Content',
+  206: 'Partial Content',
+  207: 'Multi-Status',
+  300: 'Multiple Choices',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  304: 'Not Modified',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  414: 'URI Too Long',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  417: 'Expectation Failed',
+  422: 'Unprocessable Content',
+  423: 'Locked',
+  424: 'Failed Dependency',
+  425: 'Too Early',
+  426: 'Upgrade Required',
+  428: 'Precondition Required',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  529: 'Site Overloaded',
+};
+
+const STATUS_LINES: readonly string[] = Array.from(
+  { length: 1000 },
+  (_, status) => `${status} ${REASONS[status] ?? 'Status'}`,
+);
+
+/** `200 OK`: a standard reason phrase, since the upstream's own text is not checked. */
+export const statusLine = (status: number): string => STATUS_LINES[status] ?? '502 Bad Gateway';
+
+interface Options {
+  readonly headers?: readonly string[];
+  readonly close?: boolean;
+}
+
+function rejection(reason: string, status: number, message: string, options: Options = {}): Rejection {
+  return Object.freeze({
+    reason,
+    status,
+    statusLine: statusLine(status),
+    message,
+    body: JSON.stringify({ error: message, message }),
+    headers: Object.freeze([...(options.headers ?? [])]),
+    close: options.close ?? false,
+  });
+}
+
+const malformed = (message: string, status = 400, reason = 'bad_request'): Rejection =>
+  rejection(reason, status, message, { close: true });
+
+/** SDKs that honour it do not retry what cannot succeed by waiting a moment. */
+const NO_RETRY: readonly string[] = ['x-should-retry', 'false'];
+const RETRY_SOON: readonly string[] = ['retry-after', '1'];
+
+export const REJECTIONS = Object.freeze({
+  notFound: rejection('not_found', 404, 'Nothing is served here: agents call /v1/proxy/{provider}/…'),
+  malformedRequest: malformed('The request is malformed.'),
+  malformedTarget: malformed('The request target is malformed.'),
+  methodNotAllowed: malformed('This method is not served.', 405, 'method_not_allowed'),
+  targetTooLong: malformed('The request target is too long.', 414),
+  headersTooLarge: malformed('The request header is too large.', 431),
+  expectationFailed: malformed('Only Expect: 100-continue is understood.', 417),
+  transferCoding: malformed('Only Transfer-Encoding: chunked is understood.', 501),
+  conflictingTokens: rejection('bad_request', 400, 'The request carries two different gateway tokens.'),
+  unauthorized: rejection('unauthorized', 401, 'The gateway token is missing, unknown, expired or revoked.'),
+  agentRequired: rejection(
+    'agent_required',
+    400,
+    'This gateway token serves several agents: name one in the header x-gateway-agent.',
+  ),
+  agentAmbiguous: rejection(
+    'agent_ambiguous',
+    400,
+    'Several agents of this scope have the slug in x-gateway-agent: use the id.',
+  ),
+  agentOutOfScope: rejection('agent_out_of_scope', 403, 'This gateway token may not act for the agent it names.'),
+  paused: rejection('paused', 403, 'This agent is paused.'),
+  revoked: rejection('revoked', 403, 'This agent is revoked.'),
+  unknownProvider: rejection('unknown_provider', 404, 'There is no such provider.'),
+  notAssigned: rejection('not_assigned', 403, 'This provider is not assigned to the agent.'),
+  needsCredentials: rejection(
+    'needs_credentials',
+    403,
+    'The account of this provider needs its credentials set again.',
+  ),
+  contextsUnavailable: rejection('contexts_unavailable', 503, 'The gateway token cannot be checked right now.', {
+    headers: RETRY_SOON,
+  }),
+  overloaded: rejection('overload', 503, 'The gateway is busy.', { headers: RETRY_SOON }),
+  spoolFull: rejection('spool_full', 503, 'The gateway cannot book usage right now.', {
+    headers: ['retry-after', '5'],
+  }),
+  websocketUnmetered: rejection('websocket', 501, 'This provider does not pass WebSocket connections.'),
+  upstreamUnreachable: rejection('upstream_unreachable', 502, 'The provider could not be reached.'),
+  upstreamTimeout: rejection('upstream_timeout', 504, 'The provider did not answer in time.'),
+  egressRefused: rejection('egress_refused', 502, 'The address of this provider is not allowed.', {
+    headers: NO_RETRY,
+  }),
+  requestRefused: rejection('bad_request', 400, 'The request cannot be forwarded to this provider.'),
+  presignedOver: rejection('presigned_over', 403, 'The presigned URL is over.'),
+  internal: rejection('internal', 500, 'Internal error.', { close: true }),
+});
+
+const RPM_MESSAGE = 'Rate limit exceeded: too many requests in a minute.';
+const RPD_MESSAGE = 'Rate limit exceeded: too many requests in a day.';
+const BUDGET_MESSAGE = 'The monthly budget of this agent is spent.';
+
+/** 429 of a rate limit, with SPEC §7's body and headers. */
+export function rateLimited(limitType: 'rpm' | 'rpd', limit: number, resetAtSec: number, nowMs: number): Rejection {
+  const message = limitType === 'rpm' ? RPM_MESSAGE : RPD_MESSAGE;
+  const headers = [
+    'x-ratelimit-limit',
+    String(limit),
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    String(resetAtSec),
+  ];
+  // An SDK sleeps as long as Retry-After says: a minute is worth waiting for, a day is not.
+  if (limitType === 'rpm') headers.push('retry-after', String(retryAfterSec(resetAtSec, nowMs, 60)));
+  else headers.push(...NO_RETRY);
+  return {
+    reason: limitType,
+    status: 429,
+    statusLine: statusLine(429),
+    message,
+    body: JSON.stringify({ error: message, message, limitType, limit, remaining: 0, resetAt: resetAtSec }),
+    headers,
+    close: false,
+  };
+}
+
+/** 429 of the budget: no X-RateLimit-*, no Retry-After. */
+export function budgetExceeded(spentCents: number, budgetCents: number): Rejection {
+  return {
+    reason: 'budget',
+    status: 429,
+    statusLine: statusLine(429),
+    message: BUDGET_MESSAGE,
+    body: JSON.stringify({
+      error: BUDGET_MESSAGE,
+      message: BUDGET_MESSAGE,
+      limitType: 'budget',
+      spentCents,
+      budgetCents,
+    }),
+    headers: NO_RETRY,
+    close: false,
+  };
+}
+
+/** 503 of a circuit that is open, or whose probe places are taken. `openUntilMs` 0: try again in a second. */
+export function circuitOpen(openUntilMs: number, nowMs: number): Rejection {
+  const seconds = retryAfterSec(Math.ceil(openUntilMs / 1000), nowMs, 3600);
+  return rejection('circuit_open', 503, 'The provider is failing: calls to it are stopped for a moment.', {
+    headers: ['retry-after', String(seconds)],
+  });
+}
+
+/** Whole seconds from now, at least 1 and at most `secondsMax`. */
+function retryAfterSec(atSec: number, nowMs: number, secondsMax: number): number {
+  return Math.min(secondsMax, Math.max(1, Math.ceil(atSec - nowMs / 1000)));
+}

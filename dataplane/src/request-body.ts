@@ -1,0 +1,129 @@
+/**
+ * The body of one agent request. It is collected up to `bytesMax`; a longer one overflows and waits, paused, until
+ * {@link stream} hands it on with backpressure, so that memory stays flat whatever its length.
+ *
+ *   collecting ──last chunk──▶ complete
+ *       └──more than bytesMax──▶ overflow (socket paused) ──stream()──▶ streaming ──last chunk──▶ complete
+ */
+import { Readable } from 'node:stream';
+
+/** The part of the server's response object that reading a body needs. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+}
+
+export class RequestBody {
+  /** Bytes received so far. */
+  bytes = 0;
+  complete = false;
+  overflow = false;
+  /** Set by whoever waits for completeness; called once per change to complete or overflow. */
+  onChange: (() => void) | null = null;
+  readonly #source: BodySource;
+  #bytesMax: number;
+  #parts: Buffer[] = [];
+  #stream: BodyStream | null = null;
+  #paused = false;
+  #gone = false;
+
+  constructor(source: BodySource, bytesMax: number) {
+    this.#source = source;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** True once it is known whether the body fits: complete, or too long to be collected. */
+  get decided(): boolean {
+    return this.complete || this.overflow;
+  }
+
+  /** Takes the next bytes; the server takes its buffer back when this returns, so they are copied. */
+  push(chunk: ArrayBuffer, last: boolean): void {
+    if (this.#gone) return;
+    this.bytes += chunk.byteLength;
+    if (last) this.complete = true;
+    const stream = this.#stream;
+    if (stream !== null) {
+      if (chunk.byteLength > 0 && !stream.push(copy(chunk)) && !last) this.#pause();
+      if (last) stream.push(null);
+      return;
+    }
+    if (chunk.byteLength > 0) this.#parts.push(copy(chunk));
+    if (last) this.onChange?.();
+    else if (this.bytes > this.#bytesMax && !this.overflow) this.#overflow();
+  }
+
+  /** Raises the bound: a body that has to be edited must be there whole. */
+  raiseBytesMax(bytesMax: number): void {
+    if (bytesMax <= this.#bytesMax) return;
+    this.#bytesMax = bytesMax;
+    if (!this.overflow || this.complete || this.bytes > bytesMax) return;
+    this.overflow = false;
+    this.#resume();
+  }
+
+  /** The whole body; only when complete and not streamed. */
+  take(): Buffer {
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts, this.bytes);
+  }
+
+  /** The body as a stream: what was collected, then what arrives, at the pace of its reader. */
+  stream(): Readable {
+    const stream = new BodyStream(this.#resumeSource);
+    this.#stream = stream;
+    for (const part of this.#parts) stream.push(part);
+    this.#parts = [];
+    if (this.complete) stream.push(null);
+    return stream;
+  }
+
+  /** The agent is gone or has its answer: what still arrives is thrown away. */
+  discard(): void {
+    this.#gone = true;
+    this.#parts = [];
+    this.onChange = null;
+    this.#stream?.destroy();
+  }
+
+  readonly #resumeSource = (): void => {
+    if (!this.complete && !this.#gone) this.#resume();
+  };
+
+  #overflow(): void {
+    this.overflow = true;
+    this.#pause();
+    this.onChange?.();
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#source.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#source.resume();
+  }
+}
+
+const copy = (chunk: ArrayBuffer): Buffer => Buffer.from(new Uint8Array(chunk));
+
+class BodyStream extends Readable {
+  readonly #wanted: () => void;
+
+  constructor(wanted: () => void) {
+    super({ highWaterMark: 256 * 1024 });
+    this.#wanted = wanted;
+    this.on('error', ignore); // destroyed with a reason by the HTTP client: the exchange hears of it there
+  }
+
+  override _read(): void {
+    this.#wanted();
+  }
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,111 @@
+/** The upstream request of one exchange: target, headers, credential and body (DESIGN §5, §8). */
+import type { Readable } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
+import type { Exchange } from '../exchange.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+import { AwsChunkedDecoder } from '../upstream/aws-chunked.js';
+import { injectCredential } from '../upstream/inject.js';
+import { type ObjectRequest, planObjectRequest, presignedEndMs } from '../upstream/object-request.js';
+import type { UpstreamCall } from '../upstream/pools.js';
+import { forwardedHeaders } from '../upstream/request-headers.js';
+import { signObjectRequest } from '../upstream/sigv4.js';
+import { upstreamPath } from '../upstream/target.js';
+import type { CallMetering } from './call-metering.js';
+
+export type BuiltCall =
+  | { readonly call: UpstreamCall; readonly rejection: null }
+  | { readonly call: null; readonly rejection: Rejection };
+
+const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
+
+/** Consumes the exchange's body. */
+export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request'>): BuiltCall {
+  const { injection } = x.upstream!;
+  const headers = forwardedHeaders(x.request.headers, x.position!, injection);
+  if (injection.kind === 'sigv4') return objectCall(x, headers);
+  const query = injectCredential(headers, x.target!.query, injection, x.position!);
+  return { call: callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength), rejection: null };
+}
+
+function callOf(
+  x: Exchange,
+  headers: string[],
+  query: string | null,
+  body: Buffer | Readable | null,
+  contentLength: number,
+): UpstreamCall {
+  const path = upstreamPath(x.upstream!.basePath, x.target!.rest);
+  if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
+    headers.push('content-length', String(contentLength));
+  }
+  return {
+    method: x.request.method as UpstreamCall['method'],
+    path: query === null ? path : `${path}?${query}`,
+    headers,
+    body,
+  };
+}
+
+function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request'>): Buffer | Readable | null {
+  const { body } = x;
+  if (body === null) return null;
+  return body.complete ? metering.request(x, body.take()) : body.stream();
+}
+
+function objectCall(x: Exchange, forwarded: string[]): BuiltCall {
+  const upstream = x.upstream!;
+  const { injection } = upstream;
+  if (injection.kind !== 'sigv4') throw new Error('not an object store');
+  const position = x.position!;
+  if (position.form === 'presigned' && !presignedStands(x.target!.query ?? '')) return refuse(REJECTIONS.presignedOver);
+  const plan = planObjectRequest(forwarded, x.target!.query, position, x.body !== null);
+  if (typeof plan === 'string') return refuse(REJECTIONS.requestRefused);
+  for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
+  const body = objectBody(x, plan);
+  if (body === 'damaged') return refuse(REJECTIONS.requestRefused);
+  const contentLength = plan.body === 'as_is' ? x.request.contentLength : plan.decodedBytes;
+  const call = callOf(x, plan.headers, plan.query, body, contentLength);
+  const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
+  const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
+  return signed ? { call, rejection: null } : refuse(REJECTIONS.malformedTarget);
+}
+
+function presignedStands(query: string): boolean {
+  const endMs = presignedEndMs(query);
+  return endMs !== null && Date.now() < endMs;
+}
+
+function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null | 'damaged' {
+  const { body } = x;
+  if (body === null) return null;
+  if (plan.body === 'as_is') return body.complete ? body.take() : body.stream();
+  const decoder = new AwsChunkedDecoder(plan.decodedBytes, plan.trailer);
+  if (!body.complete) return body.stream().pipe(new DecodedBody(decoder));
+  const parts: Buffer[] = [];
+  const emit = (data: Buffer): void => void parts.push(data);
+  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) return 'damaged';
+  return Buffer.concat(parts);
+}
+
+/** A body that turns out damaged ends in an error: it is never complete upstream. */
+class DecodedBody extends Transform {
+  readonly #decoder: AwsChunkedDecoder;
+  readonly #emit = (data: Buffer): void => void this.push(data);
+
+  constructor(decoder: AwsChunkedDecoder) {
+    super();
+    this.#decoder = decoder;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    done(this.#decoder.push(chunk, this.#emit) ? null : this.#error());
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.#decoder.finish(this.#emit) ? null : this.#error());
+  }
+
+  #error(): Error {
+    return new Error(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
+  }
+}

@@ -1,0 +1,23 @@
+/** What the stages ask of metering around one call. */
+import type { Exchange } from '../exchange.js';
+import type { UsageReading } from '../metering/meter.js';
+import type { BodyEdit } from '../relay.js';
+import type { ResponseHead } from '../upstream/response-headers.js';
+
+export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
+
+export interface Price {
+  /** Integer nano-dollars. */
+  readonly costNanos: number;
+  readonly source: PriceSource;
+}
+
+export interface CallMetering {
+  /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
+  bodyBytesWanted(x: Exchange): number;
+  /** Reads the whole body (sets requestModel, requestItems, usageAsked) and returns the bytes to send. */
+  request(x: Exchange, body: Buffer): Buffer;
+  /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
+  response(x: Exchange, head: ResponseHead): BodyEdit | null;
+  price(x: Exchange, reading: UsageReading): Price;
+}

@@ -1,0 +1,54 @@
+/** Waits until the request's body is either here whole or known to be too long, which then streams. */
+import type { Exchange } from '../exchange.js';
+import { NEXT, type Stage, WAIT } from '../pipeline.js';
+import type { CallMetering } from './call-metering.js';
+
+/** Bounds the bytes of all bodies that are held whole because they have to be edited. */
+export class EditedBodyBudget {
+  #left: number;
+
+  constructor(bytesMax: number) {
+    this.#left = bytesMax;
+  }
+
+  /** False: no room; the body streams unedited and its usage is estimated. */
+  reserve(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#left += bytes;
+  }
+}
+
+export function createCollect(
+  metering: Pick<CallMetering, 'bodyBytesWanted'>,
+  budget: EditedBodyBudget,
+  bufferedBodyBytesMax: number,
+  advance: (x: Exchange) => void,
+): Stage {
+  return (x) => {
+    const { body } = x;
+    if (body === null) return NEXT;
+    if (!body.complete) {
+      const wanted = metering.bodyBytesWanted(x);
+      const { contentLength } = x.request;
+      // A body that says it is longer than can be edited is not held back at all.
+      const bytes = contentLength >= 0 ? contentLength : wanted;
+      if (bytes > bufferedBodyBytesMax && bytes <= wanted && budget.reserve(bytes)) {
+        x.reservedBodyBytes = bytes;
+        body.raiseBytesMax(bytes);
+      } else if (contentLength > bufferedBodyBytesMax) {
+        return NEXT;
+      }
+    }
+    if (body.decided) return NEXT;
+    body.onChange = () => {
+      body.onChange = null;
+      if (!x.over) advance(x);
+    };
+    return WAIT;
+  };
+}

@@ -1,0 +1,37 @@
+/** Request target → the agent's account of that provider. */
+import type { Exchange } from '../exchange.js';
+import { DONE, NEXT, type Stage } from '../pipeline.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+import { parseTarget, pathAllowed } from '../upstream/target.js';
+
+/** Reads the target before the token, so that nonsense costs no lookup. */
+export const parseRequestTarget: Stage = (x) => {
+  const { rawPath, query } = x.request;
+  const target = parseTarget(query === null ? rawPath : `${rawPath}?${query}`);
+  if (typeof target === 'string') {
+    x.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
+    return DONE;
+  }
+  x.target = target;
+  return NEXT;
+};
+
+export const route: Stage = (x) => {
+  const rejection = findUpstream(x);
+  if (rejection === null) return NEXT;
+  x.reject(rejection);
+  return DONE;
+};
+
+function findUpstream(x: Exchange): Rejection | null {
+  const context = x.context!;
+  const { slug, shape } = x.target!;
+  const upstream = context.upstreams.get(slug);
+  if (upstream === undefined) {
+    return context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider;
+  }
+  x.upstream = upstream;
+  if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
+  const objectKeys = upstream.injection.kind === 'sigv4';
+  return pathAllowed(shape, objectKeys, upstream.basePath) ? null : REJECTIONS.malformedTarget;
+}
