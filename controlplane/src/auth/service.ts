@@ -2,8 +2,8 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
-import { Conflict, Forbidden, NotFound, Unauthenticated } from '../errors.js';
-import type { Actor } from '../http/access.js';
+import { Conflict, Forbidden, InvalidInput, NotFound, Unauthenticated } from '../errors.js';
+import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { insertNamedProject } from '../projects/service.js';
 import { slugCandidates, slugOf } from '../slug.js';
@@ -21,6 +21,14 @@ export interface SignupRequest {
   readonly password: string;
   readonly name: string;
   readonly orgName: string;
+}
+
+/** Somebody who was invited. `name` and `passwordHash` matter where the e-mail has no user yet. */
+export interface Admission {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | undefined;
+  readonly passwordHash: string | null;
 }
 
 export class AuthService {
@@ -85,6 +93,24 @@ export class AuthService {
     if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
     const token = this.tokens.issue({ userId: user.id, orgId: active.id, version: user.sessionVersion });
     return { token, user: { id: user.id, email: user.email, name: user.name }, orgId: active.id, orgs };
+  }
+
+  /**
+   * Makes the person a member: an existing user as is, anybody else as a new user, who needs name and password. The
+   * address counts as verified: the invitation's token came by mail.
+   */
+  async admit(tx: Tx, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
+    const known = await store.loadUserByEmail(tx, person.email);
+    if (known === null) {
+      const { id, email, name, passwordHash } = person;
+      if (name === undefined) throw new InvalidInput('name is required: this e-mail has no account yet');
+      if (passwordHash === null) throw new InvalidInput('password is required: this e-mail has no account yet');
+      await insertNewUser(tx, { id, email, name, passwordHash, verified: true });
+    }
+    const userId = known?.id ?? person.id;
+    await store.insertMembership(tx, orgId, userId, role);
+    await store.setActiveOrg(tx, userId, orgId);
+    return store.markVerified(tx, userId);
   }
 
   /** A new token for one that is valid or expired less than 7 days ago. */

@@ -27,3 +27,6 @@ export const ErrorReply = Type.Object({ error: Type.String() });
 /** Closed object: unknown fields are refused with their name. */
 export const Body = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
+
+/** The answer of deletions (DESIGN §11). */
+export const Deleted = Type.Object({ deleted: Type.Literal(true) });

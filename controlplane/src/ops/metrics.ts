@@ -41,6 +41,18 @@ export class Metrics {
     });
   }
 
+  /** A gauge that is read when it is scraped. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
   /** Counts one finished request. */
   observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE;

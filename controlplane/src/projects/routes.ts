@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import { PageQuery, page } from '../http/pagination.js';
-import { IdParams } from '../http/schema.js';
-import { Deleted, ProjectInput, ProjectList, ProjectReply } from './schema.js';
+import { Deleted, IdParams } from '../http/schema.js';
+import { ProjectInput, ProjectList, ProjectReply } from './schema.js';
 import type { ProjectService } from './service.js';
 
 export function projectRoutes(app: App, projects: ProjectService): void {

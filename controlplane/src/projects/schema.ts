@@ -8,4 +8,3 @@ export type Project = Static<typeof Project>;
 export const ProjectInput = Body({ name: Name });
 export const ProjectReply = Type.Object({ project: Project });
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...PageReply });
-export const Deleted = Type.Object({ deleted: Type.Literal(true) });

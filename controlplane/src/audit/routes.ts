@@ -1,0 +1,27 @@
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import { type AuditEntry, AuditList, AuditQuery } from './schema.js';
+import { type AuditRow, listAudit } from './store.js';
+
+export function auditRoutes(app: App, sql: Sql): void {
+  app.get(
+    '/v1/audit',
+    { config: { access: 'admin' }, schema: { querystring: AuditQuery, response: { 200: AuditList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await listAudit(sql, actor.orgId, query, { limit, offset });
+      return { entries: rows.map(present), total, limit, offset };
+    },
+  );
+}
+
+const present = ({ id, at, userId, email, action, targetType, targetId, ip, changes }: AuditRow): AuditEntry => ({
+  id,
+  at: at.toISOString(),
+  actor: { userId, email },
+  action,
+  target: { type: targetType, id: targetId },
+  ip,
+  changes,
+});

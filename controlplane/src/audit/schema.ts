@@ -1,0 +1,30 @@
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Day, Timestamp, Uuid } from '../http/schema.js';
+
+export const AuditQuery = Type.Object({
+  actorId: Type.Optional(Uuid),
+  action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_.]+$' })),
+  start: Type.Optional(Day),
+  end: Type.Optional(Day),
+  ...PageQuery,
+});
+export type AuditQuery = Static<typeof AuditQuery>;
+
+const Value = Type.Unknown();
+export const AuditEntry = Type.Object({
+  id: Uuid,
+  at: Timestamp,
+  actor: Type.Object({
+    userId: Type.Union([Uuid, Type.Null()], { description: 'Null: done by the service itself.' }),
+    email: Type.String(),
+  }),
+  action: Type.String(),
+  target: Type.Object({ type: Type.String(), id: Type.String() }),
+  ip: Type.String(),
+  changes: Type.Record(Type.String(), Type.Array(Value), {
+    description: 'Field → [before, after]. Secrets show as [secret].',
+  }),
+});
+export type AuditEntry = Static<typeof AuditEntry>;
+export const AuditList = Type.Object({ entries: Type.Array(AuditEntry), ...PageReply });

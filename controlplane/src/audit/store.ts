@@ -1,0 +1,42 @@
+import type { Sql } from '../db/sql.js';
+import type { Listed, Page } from '../http/pagination.js';
+
+export interface AuditRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly userId: string | null;
+  readonly email: string;
+  readonly action: string;
+  readonly targetType: string;
+  readonly targetId: string;
+  readonly ip: string;
+  readonly changes: Record<string, unknown[]>;
+}
+
+/** Absent fields do not filter; `start` and `end` are UTC days, both included. */
+export interface AuditFilter {
+  readonly actorId?: string;
+  readonly action?: string;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+export async function listAudit(
+  sql: Sql,
+  orgId: string,
+  { actorId, action, start, end }: AuditFilter,
+  page: Page,
+): Promise<Listed<AuditRow>> {
+  const where = sql`
+    where org_id = ${orgId}
+      ${actorId === undefined ? sql`` : sql`and actor_user_id = ${actorId}`}
+      ${action === undefined ? sql`` : sql`and action = ${action}`}
+      ${start === undefined ? sql`` : sql`and at >= ${start}::date`}
+      ${end === undefined ? sql`` : sql`and at < ${end}::date + 1`}`;
+  const rows = await sql<AuditRow[]>`
+    select id, at, actor_user_id as "userId", actor_email as email, action, target_type as "targetType",
+           target_id as "targetId", ip, changes
+      from audit_entries ${where} order by at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from audit_entries ${where}`;
+  return { rows, total: count!.total };
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { countAuthRequest } from '../auth/routes.js';
+import { LoginReply } from '../auth/schema.js';
+import type { Throttle } from '../auth/throttle.js';
+import type { App } from '../http/app.js';
+import { PageQuery, page } from '../http/pagination.js';
+import { Deleted } from '../http/schema.js';
+import type { InvitationAcceptance } from './acceptance.js';
+import { AcceptInput, InviteInput, MemberList, MemberParams, MemberReply, RoleInput } from './schema.js';
+import type { MemberService } from './service.js';
+
+export interface MemberParts {
+  readonly members: MemberService;
+  readonly acceptance: InvitationAcceptance;
+  readonly throttle: Throttle;
+}
+
+export function memberRoutes(app: App, { members, acceptance, throttle }: MemberParts): void {
+  app.get(
+    '/v1/members',
+    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: MemberList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await members.list(actor, { limit, offset });
+      return { members: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/members',
+    { config: { access: 'admin' }, schema: { body: InviteInput, response: { 201: MemberReply } } },
+    async ({ actor, body }, reply) =>
+      reply.code(201).send({ member: await members.invite(actor, body.email, body.role) }),
+  );
+  app.patch(
+    '/v1/members/:userId',
+    {
+      config: { access: 'admin' },
+      schema: { params: MemberParams, body: RoleInput, response: { 200: MemberReply } },
+    },
+    async ({ actor, params, body }) => ({ member: await members.changeRole(actor, params.userId, body.role) }),
+  );
+  app.delete(
+    '/v1/members/:userId',
+    { config: { access: 'admin' }, schema: { params: MemberParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await members.remove(actor, params.userId);
+      return { deleted: true as const };
+    },
+  );
+  app.post(
+    '/v1/invitations/accept',
+    {
+      config: { access: 'public' },
+      onRequest: countAuthRequest(throttle),
+      schema: { body: AcceptInput, response: { 200: LoginReply } },
+    },
+    async ({ body, ip }) => acceptance.accept(body, ip),
+  );
+}

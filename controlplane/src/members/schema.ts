@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox';
+import { MailToken, PASSWORD_LENGTH } from '../auth/schema.js';
+import { PageReply } from '../http/pagination.js';
+import { Body, Email, Name, Role, Timestamp, Uuid } from '../http/schema.js';
+
+export const Member = Type.Object({
+  userId: Type.String({ format: 'uuid', description: 'While the status is invited: the id of the invitation.' }),
+  email: Type.String(),
+  name: Type.Union([Type.String(), Type.Null()], { description: 'Null while the status is invited.' }),
+  role: Role,
+  status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
+  createdAt: Timestamp,
+});
+export type Member = Static<typeof Member>;
+
+export const MemberList = Type.Object({ members: Type.Array(Member), ...PageReply });
+export const MemberReply = Type.Object({ member: Member });
+export const MemberParams = Type.Object({ userId: Uuid });
+export const InviteInput = Body({ email: Email, role: Role });
+export const RoleInput = Body({ role: Role });
+export const AcceptInput = Body({
+  token: MailToken,
+  name: Type.Optional(Name),
+  password: Type.Optional(Type.String(PASSWORD_LENGTH)),
+});

@@ -1,0 +1,128 @@
+/**
+ * Members and invitations (DESIGN §11). Who may do what: an admin manages viewers, members and admins; only an owner
+ * makes, changes or removes an owner; nobody removes or demotes the last one. The actor's own role is read again under
+ * the lock, because it may have changed since the request was authenticated.
+ */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/trail.js';
+import { newEmailToken } from '../auth/email-token.js';
+import type { Throttle } from '../auth/throttle.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Conflict, Forbidden, NotFound } from '../errors.js';
+import { type Actor, atLeast, type Role } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { normaliseEmail } from '../http/schema.js';
+import type { Mailer } from '../mail/mailer.js';
+import { invitationMail } from '../mail/messages.js';
+import type { Member } from './schema.js';
+import * as store from './store.js';
+
+export const INVITATION_LIFETIME_S = 7 * 86_400;
+const INVITATIONS_MAX = 200;
+const INVITATIONS_WINDOW_S = 3_600;
+
+export class MemberService {
+  constructor(
+    readonly sql: Sql,
+    readonly throttle: Throttle,
+    readonly mailer: Mailer,
+    readonly publicUrl: string,
+  ) {}
+
+  async list(actor: Actor, page: Page): Promise<Listed<Member>> {
+    const { rows, total } = await store.listMembers(this.sql, actor.orgId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  /** Mails an invitation; one that is still open is replaced. */
+  async invite(actor: Actor, rawEmail: string, role: Role): Promise<Member> {
+    const email = normaliseEmail(rawEmail);
+    await this.throttle.count(`invite:${actor.orgId}`, INVITATIONS_MAX, INVITATIONS_WINDOW_S, 'invitations');
+    const { token, hash } = newEmailToken();
+    const id = uuidv7(Date.now());
+    const { member, orgName } = await this.sql.begin(async (tx) => {
+      const name = await lockAsManager(tx, actor, [role]);
+      const known = await store.loadMemberByEmail(tx, actor.orgId, email);
+      if (known?.status === 'active') throw new Conflict(`${email} is a member already`);
+      if (known !== null) await assertMayManage(tx, actor, [known.role]);
+      const lifetimeS = INVITATION_LIFETIME_S;
+      const invitation = { id, orgId: actor.orgId, email, role, tokenHash: hash, invitedBy: actor.userId, lifetimeS };
+      await store.replaceInvitation(tx, invitation);
+      await recordAudit(
+        tx,
+        actor,
+        'member.invite',
+        { type: 'invitation', id },
+        { email: [null, email], role: [null, role] },
+      );
+      return { member: (await store.loadMember(tx, actor.orgId, id))!, orgName: name };
+    });
+    this.mailer.enqueue(invitationMail(this.publicUrl, email, token, { orgName, role, invitedBy: actor.email }));
+    return present(member);
+  }
+
+  async changeRole(actor: Actor, id: string, role: Role): Promise<Member> {
+    return this.sql.begin(async (tx) => {
+      const before = await lockMember(tx, actor, id, [role]);
+      if (role !== 'owner') await keepLastOwner(tx, actor.orgId, before);
+      await store.setRole(tx, actor.orgId, before, role);
+      await recordAudit(tx, actor, 'member.update', target(before), { role: [before.role, role] });
+      return present({ ...before, role });
+    });
+  }
+
+  /** The member's sessions in this organization end at once: membership is read at each request. */
+  async remove(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const before = await lockMember(tx, actor, id, []);
+      await keepLastOwner(tx, actor.orgId, before);
+      await store.removeMember(tx, actor.orgId, before);
+      const changes = { email: [before.email, null], role: [before.role, null] } as const;
+      await recordAudit(tx, actor, 'member.remove', target(before), changes);
+    });
+  }
+}
+
+/** The member, locked; throws when there is none or the actor may not manage it or give one of the roles. */
+async function lockMember(tx: Tx, actor: Actor, id: string, roles: readonly Role[]): Promise<store.MemberRow> {
+  await store.lockMembers(tx, actor.orgId);
+  const member = await store.loadMember(tx, actor.orgId, id);
+  if (member === null) throw new NotFound('member');
+  await assertMayManage(tx, actor, [member.role, ...roles]);
+  return member;
+}
+
+async function lockAsManager(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<string> {
+  const orgName = await store.lockMembers(tx, actor.orgId);
+  await assertMayManage(tx, actor, roles);
+  return orgName;
+}
+
+async function assertMayManage(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<void> {
+  const own = await store.loadRole(tx, actor.orgId, actor.userId);
+  if (own === null || !atLeast(own, 'admin')) throw new Forbidden('this needs the role admin or higher');
+  if (own !== 'owner' && roles.includes('owner')) {
+    throw new Forbidden('only an owner can make, change or remove an owner');
+  }
+}
+
+async function keepLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
+  if (member.status !== 'active' || member.role !== 'owner') return;
+  if ((await store.countOwners(tx, orgId)) === 1) {
+    throw new Conflict('this is the last owner: make another member an owner first');
+  }
+}
+
+const target = (member: store.MemberRow) => ({
+  type: member.status === 'active' ? 'user' : 'invitation',
+  id: member.id,
+});
+
+const present = ({ id, email, name, role, status, createdAt }: store.MemberRow): Member => ({
+  userId: id,
+  email,
+  name,
+  role,
+  status,
+  createdAt: createdAt.toISOString(),
+});

@@ -1,0 +1,118 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { Role } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+
+export interface MemberRow {
+  /** Of the user; of the invitation while it is not accepted. */
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: Role;
+  readonly status: 'active' | 'invited';
+  readonly createdAt: Date;
+}
+
+/** Members and live invitations of an organization, as one relation. */
+const people = (sql: Sql | Tx, orgId: string) => sql`(
+  select u.id, u.email, u.name, m.role, 'active' as status, m.created_at
+    from memberships m join users u on u.id = m.user_id where m.org_id = ${orgId}
+  union all
+  select i.id, i.email, null, i.role, 'invited', i.created_at
+    from invitations i where i.org_id = ${orgId} and i.expires_at > now()) as people`;
+
+export async function listMembers(sql: Sql, orgId: string, page: Page): Promise<Listed<MemberRow>> {
+  const rows = await sql<MemberRow[]>`
+    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from ${people(sql, orgId)}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadMember(sql: Sql | Tx, orgId: string, id: string): Promise<MemberRow | null> {
+  const [row] = await sql<MemberRow[]>`
+    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)} where id = ${id}`;
+  return row ?? null;
+}
+
+export async function loadMemberByEmail(tx: Tx, orgId: string, email: string): Promise<MemberRow | null> {
+  const [row] = await tx<MemberRow[]>`
+    select id, email, name, role, status, created_at as "createdAt" from ${people(tx, orgId)} where email = ${email}`;
+  return row ?? null;
+}
+
+/**
+ * All changes of one organization's members take turns, so that two of them cannot each remove the other's last owner.
+ * `no key update` does not wait for the foreign keys of rows written meanwhile. Returns the organization's name.
+ */
+export async function lockMembers(tx: Tx, orgId: string): Promise<string> {
+  const [row] = await tx<{ name: string }[]>`
+    select name from organizations where id = ${orgId} for no key update`;
+  return row!.name;
+}
+
+export async function loadRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
+  const [row] = await tx<{ role: Role }[]>`
+    select role from memberships where org_id = ${orgId} and user_id = ${userId}`;
+  return row?.role ?? null;
+}
+
+export async function countOwners(tx: Tx, orgId: string): Promise<number> {
+  const [row] = await tx<{ total: number }[]>`
+    select count(*) as total from memberships where org_id = ${orgId} and role = 'owner'`;
+  return row!.total;
+}
+
+export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Role): Promise<void> {
+  if (member.status === 'active') {
+    await tx`update memberships set role = ${role} where org_id = ${orgId} and user_id = ${member.id}`;
+  } else await tx`update invitations set role = ${role} where org_id = ${orgId} and id = ${member.id}`;
+}
+
+export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
+  if (member.status === 'active') {
+    await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
+    await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
+  } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
+}
+
+export interface NewInvitation {
+  readonly id: string;
+  readonly orgId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly tokenHash: Buffer;
+  readonly invitedBy: string;
+  readonly lifetimeS: number;
+}
+
+/** A new invitation of the same address replaces the old one: only the newest mail works. */
+export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
+  const { id, orgId, email, role, tokenHash, invitedBy, lifetimeS } = invitation;
+  await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
+  await tx`
+    insert into invitations (id, org_id, email, role, token_hash, invited_by, expires_at)
+    values (${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, now() + make_interval(secs => ${lifetimeS}))`;
+}
+
+export interface InvitationRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+/** Null when the token is unknown, used or expired. */
+export async function findInvitation(sql: Sql | Tx, tokenHash: Buffer): Promise<InvitationRow | null> {
+  const [row] = await sql<InvitationRow[]>`
+    select id, org_id as "orgId", email, role from invitations
+     where token_hash = ${tokenHash} and expires_at > now()`;
+  return row ?? null;
+}
+
+export async function deleteInvitation(tx: Tx, id: string): Promise<void> {
+  await tx`delete from invitations where id = ${id}`;
+}
+
+export async function pruneInvitations(sql: Sql): Promise<void> {
+  await sql`delete from invitations where id in (select id from invitations where expires_at < now() limit 10000)`;
+}
