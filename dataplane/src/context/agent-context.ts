@@ -63,6 +63,8 @@ export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV
 interface InjectionBase {
   /** `[name, value]` pairs of the account itself, set after the client's of that name were dropped. */
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
+  /** `[name, name=value]` query parameters of the account itself, percent-encoded; the client's of that name are dropped. */
+  readonly extraQuery: readonly (readonly [name: string, pair: string])[];
   /** Lower-case names dropped from the client's request (includes the names of extraHeaders). */
   readonly dropHeaders: ReadonlySet<string>;
   /** Every form in which the secret leaves in a request (raw, base64, percent-encoded); masked in answers. */

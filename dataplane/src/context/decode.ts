@@ -62,7 +62,11 @@ function decodeInjection(message: IInjection): Injection {
   );
   const dropHeaders = new Set(message.dropHeaders ?? []);
   for (const [name] of extraHeaders) dropHeaders.add(name.toLowerCase());
-  const base = { extraHeaders, dropHeaders };
+  const extraQuery = (message.extraQuery ?? []).map(({ name, value }) => {
+    const encoded = encodeURIComponent(text(name, 'query name'));
+    return [name!, `${encoded}=${encodeURIComponent(value ?? '')}`] as const;
+  });
+  const base = { extraHeaders, extraQuery, dropHeaders };
   if (message.header) {
     const { name, prefix, secret, alternatives, alsoBearerUnlessUserJwt } = message.header;
     const value = secret ?? '';
@@ -101,7 +105,7 @@ function decodeInjection(message: IInjection): Injection {
   return Object.freeze({ ...base, kind: 'none', secretForms: [] });
 }
 
-type Base = Pick<Injection, 'extraHeaders' | 'dropHeaders'>;
+type Base = Pick<Injection, 'extraHeaders' | 'extraQuery' | 'dropHeaders'>;
 
 function decodeQuery(base: Base, name: string, secret: string): Injection {
   const encoded = encodeURIComponent(secret);

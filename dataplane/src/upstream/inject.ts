@@ -15,6 +15,16 @@ export function injectCredential(
 ): string | null {
   const extra = injection.extraHeaders;
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]![0], extra[i]![1]);
+  const edited = injectSecret(headers, query, injection, position);
+  return injection.extraQuery.length === 0 ? edited : withExtraQuery(edited, injection.extraQuery);
+}
+
+function injectSecret(
+  headers: string[],
+  query: string | null,
+  injection: Injection,
+  position: TokenPosition,
+): string | null {
   switch (injection.kind) {
     case 'header':
       return injectHeader(headers, query, injection, position);
@@ -55,6 +65,13 @@ function injectHeader(
     });
   }
   return withoutAuthParams(query, position, AUTH_QUERY_PARAM);
+}
+
+/** The account's own parameters at the end, in place of the client's of the same names. */
+function withExtraQuery(query: string | null, extra: Injection['extraQuery']): string {
+  const own = extra.map(([, pair]) => pair).join('&');
+  const kept = query === null ? null : editQuery(query, (name) => !extra.some(([taken]) => taken === name));
+  return kept === null || kept === '' ? own : `${kept}&${own}`;
 }
 
 /** The query without `apikey`, the parameter `also`, presigned signature parameters and whatever holds the token. */

@@ -74,6 +74,15 @@ test('inject: the account sets its own headers, the client cannot', () => {
   expect(sent.headers).toEqual(['accept-encoding', 'identity', 'openai-project', 'ours', 'x-secret', 'real']);
 });
 
+test.each([
+  [null, 'teamId=ours'],
+  ['teamId=theirs', 'teamId=ours'],
+  ['a=1&team%49d=theirs&b=2&teamId=x', 'a=1&b=2&teamId=ours'],
+])('inject: of the query %j the account sets its own parameter: %j', (query, expected) => {
+  const injection = headerInjection({ extraQuery: [['teamId', 'teamId=ours']] });
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+});
+
 test('inject: supabase passes a signed-in user and replaces everything else in Authorization', () => {
   const injection = headerInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
   const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';

@@ -13,6 +13,7 @@ const AWS_EXAMPLE: SigV4Injection = {
   region: 'us-east-1',
   service: 's3',
   extraHeaders: [],
+  extraQuery: [],
   dropHeaders: new Set(),
   secretForms: [],
 };

@@ -9,6 +9,7 @@ export function headerInjection(over: Partial<HeaderInjection>): HeaderInjection
     alternatives: new Map(),
     bearerUnlessUserJwt: null,
     extraHeaders: [],
+    extraQuery: [],
     dropHeaders: new Set(),
     secretForms: ['real-credential'],
     ...over,

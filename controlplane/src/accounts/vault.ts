@@ -1,0 +1,84 @@
+/**
+ * Secrets at rest (DESIGN §8): AES-256-GCM with a fresh random 96-bit nonce. What a row is for, its organization and
+ * its id are additional data, so a ciphertext copied onto another row does not decrypt. The only importer of ciphers.
+ *
+ * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation renews it long before.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { MasterKey } from '../config.js';
+
+const ALGORITHM = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The row that a ciphertext belongs to. */
+export interface SealIdentity {
+  readonly purpose: 'account' | 'webhook' | 'check';
+  readonly orgId: string;
+  readonly id: string;
+}
+
+export interface Sealed {
+  /** Which master key. */
+  readonly keyId: string;
+  readonly nonce: Buffer;
+  /** With the 16-byte tag at its end. */
+  readonly ciphertext: Buffer;
+}
+
+/** The ciphertext was altered, belongs to another row, or its master key is not in the ring. */
+export class CannotDecrypt extends Error {
+  constructor(identity: SealIdentity, keyId: string, cause: string) {
+    super(`cannot decrypt the secret of ${identity.purpose} ${identity.id} with master key ${keyId}: ${cause}`);
+    this.name = 'CannotDecrypt';
+  }
+}
+
+export class Vault {
+  readonly #ring: ReadonlyMap<string, MasterKey>;
+  readonly #current: MasterKey;
+
+  /** `keys`: the first encrypts, all decrypt. */
+  constructor(keys: readonly MasterKey[]) {
+    if (keys[0] === undefined) throw new Error('the key ring is empty');
+    this.#current = keys[0];
+    this.#ring = new Map(keys.map((key) => [key.id, key]));
+  }
+
+  get currentKeyId(): string {
+    return this.#current.id;
+  }
+
+  get keyIds(): readonly string[] {
+    return [...this.#ring.keys()];
+  }
+
+  /** `keyId` other than the current one serves the check of the ring only. */
+  seal(identity: SealIdentity, plaintext: string, keyId = this.#current.id): Sealed {
+    const nonce = randomBytes(NONCE_BYTES);
+    const key = this.#ring.get(keyId)!.key.reveal();
+    const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(additionalData(identity));
+    const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return { keyId, nonce, ciphertext };
+  }
+
+  /** Throws {@link CannotDecrypt}. */
+  open(identity: SealIdentity, sealed: Sealed): string {
+    const key = this.#ring.get(sealed.keyId);
+    if (key === undefined) throw new CannotDecrypt(identity, sealed.keyId, 'MASTER_KEYS lacks it');
+    if (sealed.ciphertext.length < TAG_BYTES || sealed.nonce.length !== NONCE_BYTES) {
+      throw new CannotDecrypt(identity, sealed.keyId, 'the row is damaged');
+    }
+    const tagAt = sealed.ciphertext.length - TAG_BYTES;
+    try {
+      const decipher = createDecipheriv(ALGORITHM, key.key.reveal(), sealed.nonce, { authTagLength: TAG_BYTES })
+        .setAAD(additionalData(identity))
+        .setAuthTag(sealed.ciphertext.subarray(tagAt));
+      return Buffer.concat([decipher.update(sealed.ciphertext.subarray(0, tagAt)), decipher.final()]).toString('utf8');
+    } catch {
+      throw new CannotDecrypt(identity, sealed.keyId, 'wrong key, altered, or copied from another row');
+    }
+  }
+}
+
+const additionalData = ({ purpose, orgId, id }: SealIdentity): Buffer => Buffer.from(`acg1|${purpose}|${orgId}|${id}`);

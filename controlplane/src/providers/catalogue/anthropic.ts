@@ -1,0 +1,26 @@
+import { type BuiltInProvider, fixedAddress, secret } from './provider.js';
+
+const BASE_URL = 'https://api.anthropic.com';
+
+export const anthropic: BuiltInProvider = {
+  slug: 'anthropic',
+  displayName: 'Anthropic',
+  baseUrl: BASE_URL,
+  credentialFields: [secret('apiKey')],
+  address: fixedAddress(BASE_URL),
+  // The key goes out in the form in which the client's came: SDKs from 1.0 on send Bearer, older ones x-api-key.
+  inject: ({ apiKey }) => ({
+    header: {
+      name: 'x-api-key',
+      prefix: '',
+      secret: apiKey!,
+      alternatives: [{ name: 'authorization', prefix: 'Bearer ' }],
+    },
+  }),
+  usageFormat: 'anthropic',
+  priceProvider: 'anthropic',
+  // 529 overloaded_error is the provider's, not the tenant's.
+  failureStatuses: [500, 502, 503, 504, 529],
+  failureExemptMarker: '',
+  websocket: false,
+};

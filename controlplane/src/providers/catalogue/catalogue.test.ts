@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '@acg/base/env-reader';
+import { expect, test } from 'vitest';
+import { Catalogue, loadCatalogue } from './catalogue.js';
+import { parseCredentials } from './credentials.js';
+import type { Credentials } from './provider.js';
+
+const catalogue = new Catalogue();
+const SLUGS = ['openai', 'anthropic', 'supabase', 'vercel', 'resend', 's3'];
+
+function withFile<T>(content: string, run: (file: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'acg-catalogue-'));
+  try {
+    writeFileSync(join(directory, 'providers.json'), content);
+    return run(join(directory, 'providers.json'));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const parse = (slug: string, given: Record<string, unknown>): Credentials =>
+  parseCredentials(catalogue.get(slug)!.credentialFields, given);
+
+test('catalogue: the six built-in providers', () => {
+  expect(catalogue.providers.map((provider) => provider.slug)).toEqual(SLUGS);
+  expect(catalogue.get('echo')).toBeNull();
+});
+
+test.each([
+  [
+    'openai',
+    { key: 'sk-12345678' },
+    'unknown field "key" in credentials: this provider takes apiKey, organization?, project?',
+  ],
+  ['openai', {}, 'credentials.apiKey is required: this provider takes apiKey, organization?, project?'],
+  ['openai', { apiKey: 'short' }, 'credentials.apiKey must have at least 8 characters'],
+  ['openai', { apiKey: 12345678 }, 'credentials.apiKey must be string'],
+  ['openai', { apiKey: null }, 'credentials.apiKey must be string'],
+  ['openai', { apiKey: '' }, 'credentials.apiKey must have at least 8 characters'],
+  ['openai', { apiKey: 'sk-1234\r\nx: y' }, /^credentials.apiKey must be printable ASCII/],
+  ['openai', { apiKey: ' sk-12345678' }, /^credentials.apiKey must be printable ASCII/],
+  ['openai', { apiKey: 'x'.repeat(8_193) }, 'credentials.apiKey must have at most 8192 characters'],
+  ['supabase', { apiKey: 'sb_12345678' }, 'credentials.url is required: this provider takes apiKey, url'],
+  ['s3', { accessKeyId: 'AKIA', secretAccessKey: 'x'.repeat(40) }, /^credentials.region is required/],
+  [
+    's3',
+    { accessKeyId: 'AKIA', secretAccessKey: 'x'.repeat(40), region: 'evil.host/' },
+    /^credentials.region must be a region/,
+  ],
+])('credentials: %s %j is refused, by name', (slug, given, message) => {
+  expect(() => parse(slug, given)).toThrow(message);
+});
+
+test('credentials: an empty optional field counts as left out', () => {
+  expect(parse('openai', { apiKey: 'sk-12345678', organization: '' })).toEqual({ apiKey: 'sk-12345678' });
+});
+
+test.each<[string, Credentials, string, boolean]>([
+  ['openai', { apiKey: 'k' }, 'https://api.openai.com', false],
+  ['supabase', { apiKey: 'k', url: 'https://ref.supabase.co' }, 'https://ref.supabase.co', true],
+  ['s3', { region: 'eu-west-1' }, 'https://s3.eu-west-1.amazonaws.com', false],
+  ['s3', { region: 'cn-north-1' }, 'https://s3.cn-north-1.amazonaws.com.cn', false],
+  [
+    's3',
+    { region: 'auto', endpoint: 'https://x.r2.cloudflarestorage.com' },
+    'https://x.r2.cloudflarestorage.com',
+    true,
+  ],
+])('catalogue: the address of %s %j is %s', (slug, credentials, baseUrl, tenantGiven) => {
+  expect(catalogue.get(slug)!.address(credentials)).toEqual({ baseUrl, tenantGiven });
+});
+
+test('catalogue: a base URL of the operator wins over a tenant’s and is not checked', () => {
+  const overridden = withFile('{"s3":{"baseUrl":"http://127.0.0.1:9001/"}}', loadCatalogue);
+  const credentials = { region: 'auto', endpoint: 'https://tenant.example' };
+  expect(overridden.get('s3')!.address(credentials)).toEqual({ baseUrl: 'http://127.0.0.1:9001', tenantGiven: false });
+  expect(overridden.get('openai')!.baseUrl).toBe('https://api.openai.com');
+});
+
+test.each([
+  ['{', /PROVIDERS_FILE: /],
+  ['[]', /must hold a JSON object/],
+  ['{"openia":{"baseUrl":"http://x"}}', /no built-in provider is called "openia"/],
+  ['{"openai":{"url":"http://x"}}', /openai has the unknown field "url"/],
+  ['{"openai":{"baseUrl":"ftp://x"}}', /openai.baseUrl must be/],
+  ['{"openai":{"baseUrl":"http://u:p@x"}}', /openai.baseUrl must be/],
+])('catalogue: the file %s is refused in one line', (content, message) => {
+  expect(() => withFile(content, loadCatalogue)).toThrow(ConfigError);
+  expect(() => withFile(content, loadCatalogue)).toThrow(message);
+});

@@ -1,0 +1,76 @@
+/** The built-in providers, with the operator's overrides from PROVIDERS_FILE (DESIGN §4). */
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '@acg/base/env-reader';
+import { anthropic } from './anthropic.js';
+import { openai } from './openai.js';
+import type { BuiltInProvider } from './provider.js';
+import { resend } from './resend.js';
+import { s3 } from './s3.js';
+import { supabase } from './supabase.js';
+import { vercel } from './vercel.js';
+
+const BUILT_IN: readonly BuiltInProvider[] = [openai, anthropic, supabase, vercel, resend, s3];
+export const BUILT_IN_SLUGS: ReadonlySet<string> = new Set(BUILT_IN.map((provider) => provider.slug));
+
+export class Catalogue {
+  readonly #bySlug: ReadonlyMap<string, BuiltInProvider>;
+
+  constructor(readonly providers: readonly BuiltInProvider[] = BUILT_IN) {
+    this.#bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
+  }
+
+  get(slug: string): BuiltInProvider | null {
+    return this.#bySlug.get(slug) ?? null;
+  }
+}
+
+/** Throws {@link ConfigError} that says what is wrong with the file. `file` null: no overrides. */
+export function loadCatalogue(file: string | null): Catalogue {
+  if (file === null) return new Catalogue();
+  const overrides = parseOverrides(readOverrides(file));
+  return new Catalogue(
+    BUILT_IN.map((provider) => {
+      const baseUrl = overrides.get(provider.slug);
+      // The operator's address wins over a tenant's, and is not checked against private networks.
+      return baseUrl === undefined
+        ? provider
+        : { ...provider, baseUrl, address: () => ({ baseUrl, tenantGiven: false }) };
+    }),
+  );
+}
+
+function readOverrides(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+}
+
+function parseOverrides(document: unknown): ReadonlyMap<string, string> {
+  if (!isObject(document))
+    throw wrong('must hold a JSON object such as {"openai":{"baseUrl":"http://127.0.0.1:9001"}}');
+  const overrides = new Map<string, string>();
+  for (const [slug, entry] of Object.entries(document)) {
+    if (!BUILT_IN_SLUGS.has(slug)) throw wrong(`no built-in provider is called ${JSON.stringify(slug)}`);
+    if (!isObject(entry)) throw wrong(`${slug} must be an object with baseUrl`);
+    const other = Object.keys(entry).find((key) => key !== 'baseUrl');
+    if (other !== undefined) throw wrong(`${slug} has the unknown field ${JSON.stringify(other)}`);
+    overrides.set(slug, parseBaseUrl(slug, entry.baseUrl));
+  }
+  return overrides;
+}
+
+function parseBaseUrl(slug: string, value: unknown): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === null || !plain || !/^https?:$/.test(url.protocol)) {
+    throw wrong(`${slug}.baseUrl must be an http:// or https:// URL without user, query or fragment`);
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrong = (problem: string): ConfigError => new ConfigError([`PROVIDERS_FILE: ${problem}`]);

@@ -1,0 +1,27 @@
+import { type BuiltInProvider, bearer, fixedAddress, secret, text } from './provider.js';
+
+const BASE_URL = 'https://api.openai.com';
+
+/** The account alone says for which organization and project is billed: the client's own headers never pass. */
+const ACCOUNT_HEADERS = ['openai-organization', 'openai-project'];
+
+export const openai: BuiltInProvider = {
+  slug: 'openai',
+  displayName: 'OpenAI',
+  baseUrl: BASE_URL,
+  credentialFields: [secret('apiKey'), text('organization'), text('project')],
+  address: fixedAddress(BASE_URL),
+  inject: ({ apiKey, organization, project }) => ({
+    ...bearer(apiKey!),
+    extraHeaders: [
+      ...(organization === undefined ? [] : [{ name: 'openai-organization', value: organization }]),
+      ...(project === undefined ? [] : [{ name: 'openai-project', value: project }]),
+    ],
+    dropHeaders: ACCOUNT_HEADERS,
+  }),
+  usageFormat: 'openai',
+  priceProvider: 'openai',
+  failureStatuses: [500, 502, 503, 504],
+  failureExemptMarker: '',
+  websocket: false,
+};

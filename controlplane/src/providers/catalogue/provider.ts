@@ -1,0 +1,62 @@
+/** What the control plane knows of a built-in provider (DESIGN §8). One file per provider beside this one. */
+import type { IInjection } from '@acg/proto/messages';
+
+/** Field → value, validated against {@link CredentialField}s. */
+export type Credentials = Readonly<Record<string, string>>;
+
+export interface CredentialField {
+  readonly name: string;
+  readonly required: boolean;
+  /** A secret is masked wherever it would come back, so it must be long enough not to occur by chance. */
+  readonly secret: boolean;
+  readonly kind: 'text' | 'url' | 'region';
+}
+
+export interface BuiltInProvider {
+  readonly slug: string;
+  readonly displayName: string;
+  readonly credentialFields: readonly CredentialField[];
+  /** Shown in lists; null where each account has its own. */
+  readonly baseUrl: string | null;
+  /** The address of one account. */
+  address(credentials: Credentials): ProviderAddress;
+  inject(credentials: Credentials): IInjection;
+  readonly usageFormat: 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
+  /** Provider id in the price library; `''` = only PRICES_FILE. */
+  readonly priceProvider: string;
+  /** Statuses that are the provider's own failure (PROVIDERS.md). */
+  readonly failureStatuses: readonly number[];
+  /** A failing answer that holds this text is a tenant's own trouble; `''` = none. */
+  readonly failureExemptMarker: string;
+  /** Whether frames need no metering, so that an upgrade may pass (DESIGN §14). */
+  readonly websocket: boolean;
+}
+
+export interface ProviderAddress {
+  readonly baseUrl: string;
+  /** A tenant typed it: checked when saved and at every connect. */
+  readonly tenantGiven: boolean;
+}
+
+export const SECRET_LENGTH_MIN = 8;
+
+export const secret = (name: string, required = true): CredentialField => ({
+  name,
+  required,
+  secret: true,
+  kind: 'text',
+});
+export const text = (name: string, required = false): CredentialField => ({
+  name,
+  required,
+  secret: false,
+  kind: 'text',
+});
+
+/** `Authorization: Bearer {apiKey}`. */
+export const bearer = (apiKey: string): IInjection => ({
+  header: { name: 'authorization', prefix: 'Bearer ', secret: apiKey },
+});
+
+/** One fixed address for everybody. */
+export const fixedAddress = (baseUrl: string) => () => ({ baseUrl, tenantGiven: false });

@@ -1,0 +1,35 @@
+import { type BuiltInProvider, secret, text } from './provider.js';
+
+/** Any S3-compatible service: AWS S3, R2, MinIO. */
+export const s3: BuiltInProvider = {
+  slug: 's3',
+  displayName: 'S3-compatible storage',
+  baseUrl: null,
+  credentialFields: [
+    text('accessKeyId', true),
+    secret('secretAccessKey'),
+    { name: 'region', required: true, secret: false, kind: 'region' },
+    { name: 'endpoint', required: false, secret: false, kind: 'url' },
+    secret('sessionToken', false),
+  ],
+  address: ({ endpoint, region }) =>
+    endpoint === undefined
+      ? { baseUrl: `https://s3.${region!}.amazonaws.com${region!.startsWith('cn-') ? '.cn' : ''}`, tenantGiven: false }
+      : { baseUrl: endpoint, tenantGiven: true },
+  inject: ({ accessKeyId, secretAccessKey, sessionToken, region }) => ({
+    sigv4: {
+      accessKeyId: accessKeyId!,
+      secretAccessKey: secretAccessKey!,
+      sessionToken: sessionToken ?? '',
+      region: region!,
+      service: 's3',
+    },
+    dropHeaders: ['x-amz-security-token'],
+  }),
+  usageFormat: 's3',
+  priceProvider: '',
+  failureStatuses: [500, 502, 503, 504],
+  // Throttling of one customer comes as 503, too.
+  failureExemptMarker: 'SlowDown',
+  websocket: false,
+};

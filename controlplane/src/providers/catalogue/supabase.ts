@@ -1,0 +1,19 @@
+import { type BuiltInProvider, secret } from './provider.js';
+
+export const supabase: BuiltInProvider = {
+  slug: 'supabase',
+  displayName: 'Supabase',
+  baseUrl: null,
+  credentialFields: [secret('apiKey'), { name: 'url', required: true, secret: false, kind: 'url' }],
+  address: ({ url }) => ({ baseUrl: url!, tenantGiven: true }),
+  // The SDK sends its key twice; a signed-in user's own JWT in Authorization passes instead.
+  inject: ({ apiKey }) => ({
+    header: { name: 'apikey', prefix: '', secret: apiKey!, alsoBearerUnlessUserJwt: true },
+  }),
+  usageFormat: 'none',
+  priceProvider: '',
+  // 500 is a query's own error: an agent could cause it at will. 540: project paused.
+  failureStatuses: [502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 540],
+  failureExemptMarker: '',
+  websocket: true,
+};
