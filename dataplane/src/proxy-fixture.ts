@@ -32,6 +32,7 @@ export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Ups
       alternatives: new Map(),
       bearerUnlessUserJwt: null,
       extraHeaders: [],
+      extraQuery: [],
       dropHeaders: new Set(),
       secretForms: [PROVIDER_KEY],
     },
