@@ -9,6 +9,15 @@ const TEXT_BYTES_PER_TOKEN = 4;
 /** Speech: $0.015 a minute at $12 per MTok is 1 250 tokens for about 0.5 MB of default MP3 (gpt-4o-mini-tts). */
 const AUDIO_BYTES_PER_TOKEN = 400;
 
+/** Heard audio: $0.006 a minute at $6 per MTok is 1 000 tokens a minute (gpt-4o-transcribe), taken at 64 kbit/s. */
+const HEARD_BYTES_PER_SECOND = 8_000;
+const HEARD_BYTES_PER_TOKEN = 480;
+/** One square image in high quality (gpt-image-1), and the longest prompt with a picture in it. */
+export const IMAGE_TOKENS_OUT = 4_160;
+export const IMAGE_TOKENS_IN_MAX = 4_000;
+
+export const heardSeconds = (bytes: number): number => Math.ceil(bytes / HEARD_BYTES_PER_SECOND);
+export const heardTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / HEARD_BYTES_PER_TOKEN));
 export const textTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / TEXT_BYTES_PER_TOKEN));
 export const audioTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / AUDIO_BYTES_PER_TOKEN));
 

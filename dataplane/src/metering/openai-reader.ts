@@ -4,7 +4,17 @@
  * A background response has no usage when it is queued; it is booked when a later GET brings it, once per response id
  * (MeterMemory). Any other GET of a stored answer is free: it was booked when it was made.
  */
-import { audioTokens, encodedEventTokens, encodedTextTokens, plainPath, textTokens } from './estimate.js';
+import {
+  audioTokens,
+  encodedEventTokens,
+  encodedTextTokens,
+  heardSeconds,
+  heardTokens,
+  IMAGE_TOKENS_IN_MAX,
+  IMAGE_TOKENS_OUT,
+  plainPath,
+  textTokens,
+} from './estimate.js';
 import { compilePaths, type ScanNode } from './json-scanner.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
@@ -181,15 +191,27 @@ export class OpenAiReader implements UsageReader {
     if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
     if (this.#background && (this.#status === 'queued' || this.#status === 'in_progress')) return null;
     if (this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
-    const counts = emptyCounts();
-    counts.inUncached = textTokens(facts.options.requestBytes);
-    if (isEvents) counts.out = this.#deltas + encodedEventTokens(facts.encodedBytes);
-    else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
-    else if (!path.endsWith('/embeddings') && !path.includes('/images/')) {
-      counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
-    }
-    return counts;
+    return estimateOf(path, facts, this.#deltas);
   }
+}
+
+function estimateOf(path: string, facts: BodyFacts, deltas: number): Counts {
+  const counts = emptyCounts();
+  const { requestBytes } = facts.options;
+  counts.inUncached = textTokens(requestBytes);
+  if (path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations')) {
+    counts.audioSeconds = heardSeconds(requestBytes);
+    counts.inUncached = counts.audioIn = heardTokens(requestBytes);
+  }
+  if (path.includes('/images/')) {
+    counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
+    counts.out = IMAGE_TOKENS_OUT;
+  } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);
+  else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
+  else if (!path.endsWith('/embeddings')) {
+    counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+  }
+  return counts;
 }
 
 function errorOf(text: string | null): string {
