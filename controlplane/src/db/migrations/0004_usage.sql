@@ -31,7 +31,11 @@ create table usage_records (
   data_plane_id text not null,
   primary key (started_at, id)
 ) partition by range (started_at);
-create index usage_records_agent on usage_records (agent_id, started_at desc, id desc);
+-- Pages of /logs come from this index; provider and status ride along, so that those filters and the capped count
+-- read no rows of the table.
+create index usage_records_agent on usage_records (agent_id, started_at desc, id desc) include (provider_slug, status);
+-- Days have partitions of their own, made ahead by the ledger (usage/partitions.ts). The default partition only
+-- catches what no day was made for; its rows move to their day when that is made.
 create table usage_records_default partition of usage_records default;
 
 create table usage_hourly (
@@ -45,9 +49,10 @@ create table usage_hourly (
   tokens_out bigint not null,
   cost_nanos bigint not null,
   duration_ms_sum bigint not null,
-  latency_sketch bytea not null,
+  latency_sketch bytea not null,    -- histogram as (bucket, count) pairs; two of them merge by concatenation (usage/sketch.ts)
   primary key (agent_id, hour, provider_slug)
-);
+) with (fillfactor = 70);           -- the current hour's rows are updated by every batch: room to do so in place
+alter table usage_hourly alter column latency_sketch set storage main;
 
 create table rejections_hourly (
   agent_id uuid not null,
@@ -72,7 +77,7 @@ create table month_spend (
   org_id uuid not null,
   spent_nanos bigint not null,
   primary key (agent_id, month)
-);
+) with (fillfactor = 50);
 
 -- Records that could not be booked, kept for the operator; bounded by the ingest.
 create table poison_records (

@@ -1,0 +1,217 @@
+/**
+ * Books what data planes report (DESIGN §9): everything of a report is committed before it is answered, and booking
+ * it again changes nothing. Reports that arrive while others are being booked share the next transaction, so many
+ * small reports cost as little as one large one.
+ *
+ * Rollups, spend and observers see only records that were new. A record that makes no sense is set aside by itself
+ * and answered in `rejected`; one that only the database finds fault with is found by halving the batch.
+ */
+import type { Logger } from '@acg/base/log';
+import type { IReportUsageRequest, IReportUsageResponse } from '@acg/proto/messages';
+import postgres from 'postgres';
+import type { Sql, Tx } from '../db/sql.js';
+import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
+import * as ledger from './ledger.js';
+import type { UsagePartitions } from './partitions.js';
+import { gatherReports, type ReportBatch, type SightingEntry } from './report-batch.js';
+import { rollUp } from './rollup.js';
+import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
+import type { UsageEntry } from './usage-entry.js';
+
+/** An agent's month before and after a batch. */
+export interface SpendChange {
+  readonly agentId: string;
+  readonly orgId: string;
+  /** `YYYY-MM` */
+  readonly month: string;
+  readonly beforeNanos: number;
+  readonly afterNanos: number;
+}
+
+/** What a transaction added to the ledger; nothing of it was there before. */
+export interface BookedUsage {
+  readonly entries: readonly UsageEntry[];
+  readonly spend: readonly SpendChange[];
+  readonly rejections: readonly RejectionEntry[];
+  readonly sightings: readonly SightingEntry[];
+}
+
+/** Draws conclusions in the transaction that books: budget events, circuit outcomes, abuse. */
+export interface UsageObserver {
+  /** Takes its row locks in a fixed order. A failure undoes the booking, and the data plane sends it again. */
+  onBooked(tx: Tx, booked: BookedUsage): Promise<void>;
+}
+
+/** More reports wait than the ledger can book: the data plane keeps its records and comes again. */
+export class IngestBusy extends Error {
+  constructor() {
+    super('too many usage reports are waiting');
+    this.name = 'IngestBusy';
+  }
+}
+
+export interface IngestMetrics {
+  booked(records: number, duplicates: number, setAside: number, seconds: number, oldestEndMs: number): void;
+}
+
+interface Pending {
+  readonly request: IReportUsageRequest;
+  resolve(response: IReportUsageResponse): void;
+  reject(error: unknown): void;
+}
+
+const TRANSACTIONS_MAX = 2;
+const RECORDS_PER_TRANSACTION = 4_096;
+const WAITING_MAX = 256;
+
+export class Ingest {
+  readonly #sql: Sql;
+  readonly #partitions: UsagePartitions;
+  readonly #observers: readonly UsageObserver[];
+  readonly #metrics: IngestMetrics;
+  readonly #log: Logger;
+  readonly #waiting: Pending[] = [];
+  #running = 0;
+
+  constructor(
+    sql: Sql,
+    partitions: UsagePartitions,
+    observers: readonly UsageObserver[],
+    metrics: IngestMetrics,
+    log: Logger,
+  ) {
+    this.#sql = sql;
+    this.#partitions = partitions;
+    this.#observers = observers;
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  /** Resolves after the commit. Rejects with {@link IngestBusy} or what the database says; then send it again. */
+  report(request: IReportUsageRequest): Promise<IReportUsageResponse> {
+    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(new IngestBusy());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (this.#running < TRANSACTIONS_MAX && this.#waiting.length > 0) {
+      let records = 0;
+      let taken = 0;
+      while (taken < this.#waiting.length && (taken === 0 || records < RECORDS_PER_TRANSACTION)) {
+        records += this.#waiting[taken++]!.request.records?.length ?? 0;
+      }
+      this.#running++;
+      void this.#settle(this.#waiting.splice(0, taken));
+    }
+  }
+
+  async #settle(reports: readonly Pending[]): Promise<void> {
+    try {
+      const reasons = await this.#book(reports.map((report) => report.request));
+      for (const { request, resolve } of reports) resolve({ rejected: rejectedOf(request, reasons) });
+    } catch (error) {
+      for (const { reject } of reports) reject(error);
+    } finally {
+      this.#running--;
+      this.#pump();
+    }
+  }
+
+  /** Why records were set aside, by id as it was sent. */
+  async #book(requests: readonly IReportUsageRequest[]): Promise<ReadonlyMap<string, string>> {
+    const startMs = performance.now();
+    const { batch, poison } = gatherReports(requests, this.#partitions.span(Date.now()));
+    await this.#partitions.ensure(batch.entries.map((entry) => entry.startedAtMs));
+    const fresh = await this.#bookOrHalve(batch, poison);
+    await insertPoison(this.#sql, poison);
+    if (poison.length > 0)
+      this.#log.error({ count: poison.length, first: poison[0]!.reason }, 'usage records set aside');
+    const oldest = batch.entries.reduce(
+      (min, entry) => Math.min(min, entry.startedAtMs + entry.durationMs),
+      Date.now(),
+    );
+    const seconds = (performance.now() - startMs) / 1_000;
+    this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldest);
+    return new Map(poison.map(({ sentId, reason }) => [sentId, reason]));
+  }
+
+  /** How many records were new. Adds what the database refuses to `poison`. */
+  async #bookOrHalve(batch: ReportBatch, poison: PoisonEntry[]): Promise<number> {
+    const { entries, rejections, sightings } = batch;
+    if (entries.length + rejections.length + sightings.length === 0) return 0;
+    try {
+      return await this.#sql.begin((tx) => this.#bookAll(tx, batch));
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      if (entries.length <= 1) {
+        const [entry] = entries;
+        const reason = `the database refuses it: ${error.message}`;
+        this.#log.error({ err: error }, 'the ledger refuses a usage record');
+        if (entry === undefined) return 0;
+        const { id, dataPlaneId } = entry;
+        poison.push({ id, sentId: id, dataPlaneId, reason, record: JSON.stringify(entry) });
+        return rejections.length + sightings.length === 0
+          ? 0
+          : this.#bookOrHalve({ entries: [], rejections, sightings }, poison);
+      }
+      const middle = entries.length >> 1;
+      const first = await this.#bookOrHalve({ entries: entries.slice(0, middle), rejections, sightings }, poison);
+      const rest = { entries: entries.slice(middle), rejections: [], sightings: [] };
+      return first + (await this.#bookOrHalve(rest, poison));
+    }
+  }
+
+  async #bookAll(tx: Tx, batch: ReportBatch): Promise<number> {
+    const isNew = await ledger.insertRecords(tx, batch.entries);
+    const entries = isNew.size === batch.entries.length ? batch.entries : batch.entries.filter((e) => isNew.has(e.id));
+    const { hourly, months, lastUsed } = rollUp(entries);
+    await ledger.touchKeys(tx, lastUsed);
+    const counts = await claimCountIds(
+      tx,
+      [...batch.rejections, ...batch.sightings].map(({ id }) => id),
+    );
+    const rejections = batch.rejections.filter(({ id }) => counts.has(id));
+    await addRejections(tx, rejections);
+    await this.#addHourly(tx, hourly);
+    const totals = await ledger.addMonthSpend(tx, months);
+    const sums = new Map(months.map((sum) => [`${sum.agentId} ${sum.month}`, sum]));
+    const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {
+      const added = sums.get(`${agentId} ${month}`)!;
+      return { agentId, month, orgId: added.orgId, beforeNanos: spentNanos - added.costNanos, afterNanos: spentNanos };
+    });
+    const sightings = batch.sightings.filter(({ id }) => counts.has(id));
+    await this.#observe(tx, { entries, spend, rejections, sightings });
+    return entries.length;
+  }
+
+  async #addHourly(tx: Tx, hourly: Parameters<typeof ledger.addHourly>[1]): Promise<void> {
+    if (hourly.length === 0) return;
+    const grown = await ledger.addHourly(tx, hourly, SKETCH_BYTES_COMPACT);
+    const compact = grown.map((row) => ({ ...row, sketch: Sketch.decode(row.sketch).encode() }));
+    await ledger.replaceSketches(tx, compact);
+  }
+
+  async #observe(tx: Tx, booked: BookedUsage): Promise<void> {
+    for (const observer of this.#observers) {
+      // An observer's own trouble with the database must not look like a bad record.
+      await observer.onBooked(tx, booked).catch((cause: unknown) => {
+        throw new Error('a usage observer failed', { cause });
+      });
+    }
+  }
+}
+
+/** Classes 22 (data exception) and 23 (integrity constraint): the data is at fault, not the moment. */
+const isDataError = (error: unknown): error is postgres.PostgresError =>
+  error instanceof postgres.PostgresError && /^2[23]/.test(error.code);
+
+function rejectedOf(request: IReportUsageRequest, reasons: ReadonlyMap<string, string>) {
+  if (reasons.size === 0) return [];
+  return (request.records ?? []).flatMap(({ id }) => {
+    const reason = reasons.get(id ?? '');
+    return reason === undefined ? [] : [{ id: id ?? '', reason }];
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * SQL of the ledger's write side: one statement per table for any batch size. All of them run in one transaction, in
+ * the order in which they stand here, and each takes its rows in key order, so that several control planes that book
+ * at once wait for each other but never in a circle.
+ */
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Tx } from '../db/sql.js';
+import type { HourlySum, MonthSum } from './rollup.js';
+import type { UsageEntry } from './usage-entry.js';
+
+/** Inserts what is not there yet; returns the ids that were new. */
+export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<ReadonlySet<string>> {
+  const column = (value: (entry: UsageEntry) => string | number | boolean | null) => arrayLiteral(entries, value);
+  const rows = await tx<{ id: string }[]>`
+    insert into usage_records (
+      id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status, upstream_status,
+      error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out, tokens_reasoning,
+      cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed, websocket,
+      data_plane_id)
+    select * from unnest(
+      ${column((e) => e.id)}::text::uuid[],
+      ${column((e) => new Date(e.startedAtMs).toISOString())}::text::timestamptz[],
+      ${column((e) => e.orgId)}::text::uuid[],
+      ${column((e) => e.agentId)}::text::uuid[],
+      ${column((e) => e.keyId)}::text::uuid[],
+      ${column((e) => e.providerSlug)}::text::text[],
+      ${column((e) => e.accountId)}::text::uuid[],
+      ${column((e) => e.method)}::text::text[],
+      ${column((e) => e.path)}::text::text[],
+      ${column((e) => e.status)}::text::smallint[],
+      ${column((e) => e.upstreamStatus)}::text::smallint[],
+      ${column((e) => e.error)}::text::text[],
+      ${column((e) => e.model)}::text::text[],
+      ${column((e) => e.tokensInUncached)}::text::bigint[],
+      ${column((e) => e.tokensCacheRead)}::text::bigint[],
+      ${column((e) => e.tokensCacheWrite)}::text::bigint[],
+      ${column((e) => e.tokensOut)}::text::bigint[],
+      ${column((e) => e.tokensReasoning)}::text::bigint[],
+      ${column((e) => e.costNanos)}::text::bigint[],
+      ${column((e) => e.usageSource)}::text::text[],
+      ${column((e) => e.priceSource)}::text::text[],
+      ${column((e) => e.durationMs)}::text::integer[],
+      ${column((e) => e.ttfbMs)}::text::integer[],
+      ${column((e) => e.bytesIn)}::text::bigint[],
+      ${column((e) => e.bytesOut)}::text::bigint[],
+      ${column((e) => e.streamed)}::text::boolean[],
+      ${column((e) => e.websocket)}::text::boolean[],
+      ${column((e) => e.dataPlaneId)}::text::text[]
+    ) as r(id, started_at)
+    order by started_at, id
+    on conflict do nothing
+    returning id`;
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Notes when keys were last used. Best effort: a key that somebody else is writing is left to the next batch. */
+export async function touchKeys(tx: Tx, lastUsed: ReadonlyMap<string, number>): Promise<void> {
+  const keys = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (keys.length === 0) return;
+  await tx`
+    with used as (
+      select * from unnest(
+        ${arrayLiteral(keys, ([id]) => id)}::text::uuid[],
+        ${arrayLiteral(keys, ([, ms]) => new Date(ms).toISOString())}::text::timestamptz[]) as u(id, at)),
+    free as (
+      select id, at from api_keys join used using (id)
+       where last_used_at is null or last_used_at < at
+       order by id for no key update of api_keys skip locked)
+    update api_keys set last_used_at = free.at from free where api_keys.id = free.id`;
+}
+
+/** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
+export async function addHourly(tx: Tx, sums: readonly HourlySum[], sketchBytesMax: number): Promise<GrownSketch[]> {
+  const column = (value: (sum: HourlySum) => string | number) => arrayLiteral(sums, value);
+  return tx<GrownSketch[]>`
+    with booked as (
+      insert into usage_hourly as h (agent_id, provider_slug, hour, org_id, requests, errors, tokens_in, tokens_out,
+        cost_nanos, duration_ms_sum, latency_sketch)
+      select * from unnest(
+        ${column((s) => s.agentId)}::text::uuid[],
+        ${column((s) => s.providerSlug)}::text::text[],
+        ${column((s) => new Date(s.hourMs).toISOString())}::text::timestamptz[],
+        ${column((s) => s.orgId)}::text::uuid[],
+        ${column((s) => s.requests)}::text::bigint[],
+        ${column((s) => s.errors)}::text::bigint[],
+        ${column((s) => s.tokensIn)}::text::bigint[],
+        ${column((s) => s.tokensOut)}::text::bigint[],
+        ${column((s) => s.costNanos)}::text::bigint[],
+        ${column((s) => s.durationMsSum)}::text::bigint[],
+        ${column((s) => `\\x${s.sketch.encode().toString('hex')}`)}::text::bytea[]
+      ) as r(agent_id, provider_slug, hour)
+      order by agent_id, hour, provider_slug
+      on conflict (agent_id, hour, provider_slug) do update set
+        requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,
+        tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_out,
+        cost_nanos = h.cost_nanos + excluded.cost_nanos,
+        duration_ms_sum = h.duration_ms_sum + excluded.duration_ms_sum,
+        latency_sketch = h.latency_sketch || excluded.latency_sketch
+      returning agent_id, provider_slug, hour, latency_sketch)
+    select agent_id as "agentId", provider_slug as "providerSlug", hour, latency_sketch as sketch from booked
+     where octet_length(latency_sketch) > ${sketchBytesMax} order by agent_id, hour, provider_slug`;
+}
+
+export interface GrownSketch {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly hour: Date;
+  readonly sketch: Buffer;
+}
+
+/** Stores shorter forms of sketches whose rows this transaction holds. */
+export async function replaceSketches(tx: Tx, sketches: readonly GrownSketch[]): Promise<void> {
+  if (sketches.length === 0) return;
+  const column = (value: (sketch: GrownSketch) => string) => arrayLiteral(sketches, value);
+  await tx`
+    update usage_hourly h set latency_sketch = r.sketch
+      from unnest(
+        ${column((s) => s.agentId)}::text::uuid[],
+        ${column((s) => s.providerSlug)}::text::text[],
+        ${column((s) => s.hour.toISOString())}::text::timestamptz[],
+        ${column((s) => `\\x${s.sketch.toString('hex')}`)}::text::bytea[]
+      ) as r(agent_id, provider_slug, hour, sketch)
+     where h.agent_id = r.agent_id and h.provider_slug = r.provider_slug and h.hour = r.hour`;
+}
+
+export interface MonthTotal {
+  readonly agentId: string;
+  readonly month: string;
+  readonly spentNanos: number;
+}
+
+/** Adds to the months' spend; returns the new totals. */
+export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<readonly MonthTotal[]> {
+  if (sums.length === 0) return [];
+  return tx<MonthTotal[]>`
+    insert into month_spend as m (agent_id, month, org_id, spent_nanos)
+    select * from unnest(
+      ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
+      ${arrayLiteral(sums, (s) => s.month)}::text::text[],
+      ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
+      ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[]
+    ) as r(agent_id, month, org_id, spent_nanos)
+    order by agent_id, month
+    on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos
+    returning agent_id as "agentId", month, spent_nanos as "spentNanos"`;
+}

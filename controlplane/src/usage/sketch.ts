@@ -1,0 +1,83 @@
+/**
+ * Latency histogram that merges by concatenation.
+ *
+ * A duration falls into a bucket: up to 100 ms each millisecond has its own, above that bucket borders grow by
+ * 2.5 %, so a quantile in whole milliseconds is off by less than 2 % (DDSketch's scheme with fixed borders). The stored form is a run of 4-byte
+ * pairs (bucket u16, count u16, big endian). A bucket may occur several times and counts add up; therefore SQL merges
+ * two sketches with `a || b` and a sum over many rows is `string_agg`. Writers compact a sketch that has grown long.
+ */
+const LINEAR_MAX_MS = 100;
+const GAMMA = 1.025;
+const LOG_GAMMA = Math.log(GAMMA);
+/** Durations are uint32 on the wire; the last bucket holds the largest. */
+const DURATION_MS_MAX = 0xffff_ffff;
+const BUCKETS = bucketOf(DURATION_MS_MAX) + 1;
+const PAIR_BYTES = 4;
+const COUNT_MAX = 0xffff;
+
+/** Longer than any useful compacted sketch of one hour: worth compacting. */
+export const SKETCH_BYTES_COMPACT = 2_400;
+
+function bucketOf(durationMs: number): number {
+  if (durationMs <= LINEAR_MAX_MS) return Math.max(0, Math.round(durationMs));
+  return LINEAR_MAX_MS + Math.ceil(Math.log(Math.min(durationMs, DURATION_MS_MAX) / LINEAR_MAX_MS) / LOG_GAMMA);
+}
+
+/** The value whose relative distance to both borders of the bucket is the same. */
+function middleOf(bucket: number): number {
+  if (bucket <= LINEAR_MAX_MS) return bucket;
+  return (LINEAR_MAX_MS * GAMMA ** (bucket - LINEAR_MAX_MS) * 2) / (1 + GAMMA);
+}
+
+export class Sketch {
+  readonly #counts = new Map<number, number>();
+  #total = 0;
+
+  /** Reads one stored sketch or any number of them behind each other. */
+  static decode(bytes: Uint8Array): Sketch {
+    const sketch = new Sketch();
+    sketch.merge(bytes);
+    return sketch;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  add(durationMs: number): void {
+    this.#count(bucketOf(durationMs), 1);
+  }
+
+  merge(bytes: Uint8Array): void {
+    for (let at = 0; at + PAIR_BYTES <= bytes.length; at += PAIR_BYTES) {
+      this.#count((bytes[at]! << 8) | bytes[at + 1]!, (bytes[at + 2]! << 8) | bytes[at + 3]!);
+    }
+  }
+
+  /** The shortest stored form. */
+  encode(): Buffer {
+    const pairs: number[] = [];
+    for (const [bucket, count] of [...this.#counts].sort((a, b) => a[0] - b[0])) {
+      for (let rest = count; rest > 0; rest -= COUNT_MAX) pairs.push(bucket, Math.min(rest, COUNT_MAX));
+    }
+    const bytes = Buffer.allocUnsafe(pairs.length * 2);
+    for (let i = 0; i < pairs.length; i++) bytes.writeUInt16BE(pairs[i]!, i * 2);
+    return bytes;
+  }
+
+  /** The value of nearest rank: at least `quantile` of all durations are not above it. 0 when there are none. */
+  quantile(quantile: number): number {
+    let left = Math.max(1, Math.ceil(quantile * this.#total));
+    for (const bucket of [...this.#counts.keys()].sort((a, b) => a - b)) {
+      left -= this.#counts.get(bucket)!;
+      if (left <= 0) return Math.round(middleOf(bucket));
+    }
+    return 0;
+  }
+
+  #count(bucket: number, count: number): void {
+    const known = Math.min(bucket, BUCKETS - 1);
+    this.#counts.set(known, (this.#counts.get(known) ?? 0) + count);
+    this.#total += count;
+  }
+}

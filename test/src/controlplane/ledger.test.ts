@@ -1,0 +1,325 @@
+import { createLogger } from '@acg/base/log';
+import type { BookedUsage } from '@acg/controlplane/usage/ingest';
+import { dayOf, UsagePartitions } from '@acg/controlplane/usage/partitions';
+import { Sketch } from '@acg/controlplane/usage/sketch';
+import type { IUsageRecord } from '@acg/proto/messages';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from '../test-database.js';
+import { newId, newIngest, usageRecord } from './usage-fixture.js';
+
+const db = useTestDatabase();
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const now = Date.now();
+
+interface Sums {
+  requests: number;
+  errors: number;
+  tokensIn: number;
+  tokensOut: number;
+  cost: number;
+  duration: number;
+  sketch: string;
+}
+
+/** What the ledger must hold, computed the plain way from each record once. */
+function model(records: readonly IUsageRecord[]) {
+  const hours = new Map<string, Sums & { durations: number[] }>();
+  const months = new Map<string, number>();
+  for (const r of new Map(records.map((record) => [record.id, record])).values()) {
+    const at = new Date(r.startedAtMs!);
+    const key = `${r.agentId} ${at.toISOString().slice(0, 13)} ${r.providerSlug}`;
+    const sums = hours.get(key) ?? {
+      requests: 0,
+      errors: 0,
+      tokensIn: 0,
+      tokensOut: 0,
+      cost: 0,
+      duration: 0,
+      sketch: '',
+      durations: [],
+    };
+    sums.requests++;
+    sums.errors += r.responseStatus! >= 400 || r.error !== '' ? 1 : 0;
+    sums.tokensIn += r.tokensInUncached! + r.tokensCacheRead! + r.tokensCacheWrite!;
+    sums.tokensOut += r.tokensOut!;
+    sums.cost += r.costNanos!;
+    sums.duration += r.durationMs!;
+    sums.durations.push(r.durationMs!);
+    hours.set(key, sums);
+    const month = `${r.agentId} ${at.toISOString().slice(0, 7)}`;
+    if (r.costNanos! > 0) months.set(month, (months.get(month) ?? 0) + r.costNanos!);
+  }
+  const rollups = [...hours].map(([key, { durations, ...sums }]) => {
+    const sketch = new Sketch();
+    for (const duration of durations) sketch.add(duration);
+    return [key, { ...sums, sketch: sketch.encode().toString('hex') }] as const;
+  });
+  return { hours: Object.fromEntries(rollups), months: Object.fromEntries(months) };
+}
+
+async function stored(agents: readonly string[]) {
+  const rows = await db().sql<(Sums & { key: string; bytes: Buffer })[]>`
+    select agent_id || ' ' || to_char(hour, 'YYYY-MM-DD"T"HH24') || ' ' || provider_slug as key, requests, errors,
+      tokens_in as "tokensIn", tokens_out as "tokensOut", cost_nanos as cost, duration_ms_sum as duration,
+      latency_sketch as bytes from usage_hourly where agent_id = any(${[...agents]}::uuid[])`;
+  const months = await db().sql<{ key: string; spent: number }[]>`
+    select agent_id || ' ' || month as key, spent_nanos as spent from month_spend
+     where agent_id = any(${[...agents]}::uuid[])`;
+  return {
+    hours: Object.fromEntries(
+      rows.map(({ key, bytes, ...sums }) => [key, { ...sums, sketch: Sketch.decode(bytes).encode().toString('hex') }]),
+    ),
+    months: Object.fromEntries(months.map(({ key, spent }) => [key, spent])),
+  };
+}
+
+const recordFor = (agents: readonly string[]) =>
+  fc.record({
+    agentId: fc.constantFrom(...agents),
+    providerSlug: fc.constantFrom('openai', 'anthropic', 'resend'),
+    startedAtMs: fc.integer({ min: now - 3 * DAY, max: now }),
+    responseStatus: fc.constantFrom(200, 201, 400, 429, 500, 502),
+    error: fc.constantFrom('', 'timeout'),
+    tokensInUncached: fc.nat(10_000),
+    tokensCacheRead: fc.nat(100),
+    tokensCacheWrite: fc.nat(100),
+    tokensOut: fc.nat(10_000),
+    costNanos: fc.oneof(fc.constant(0), fc.nat(2_000_000_000)),
+    durationMs: fc.nat(600_000),
+  });
+
+test('ledger: whatever is replayed, however it is split, by however many control planes, the sums are those of each record once', async () => {
+  const planes = [newIngest(db().sql), newIngest(db().sql)];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(),
+      fc.array(fc.tuple(fc.nat(), fc.nat(40)), { minLength: 1, maxLength: 12 }),
+      async (seed, cuts) => {
+        const agents = [newId(), newId(), newId()];
+        const [shapes] = fc.sample(fc.array(recordFor(agents), { minLength: 1, maxLength: 60 }), { seed, numRuns: 1 });
+        const records = shapes!.map((shape) => usageRecord(shape));
+        // Overlapping slices, from both planes at once, then everything again.
+        const slices = cuts.map(([from, size]) =>
+          records.slice(from % records.length, (from % records.length) + size + 1),
+        );
+        const reports = [...slices, records].map((slice, i) =>
+          planes[i % 2]!.report({ dataPlaneId: 'd', records: slice }),
+        );
+        for (const answer of await Promise.all(reports)) expect(answer.rejected).toEqual([]);
+        await planes[0]!.report({ dataPlaneId: 'd', records: [...records].reverse() });
+        expect(await stored(agents)).toEqual(model(records));
+        const [count] = await db().sql<{ n: number }[]>`
+        select count(*) as n from usage_records where agent_id = any(${agents}::uuid[])`;
+        expect(count!.n).toBe(records.length);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test('ledger: many writers over the same hot agents end without deadlock and with exact sums', async () => {
+  const planes = Array.from({ length: 4 }, () => newIngest(db().sql));
+  const agents = Array.from({ length: 5 }, newId);
+  const records = Array.from({ length: 1_200 }, (_, i) =>
+    usageRecord({ agentId: agents[(i * 7) % 5]!, providerSlug: i % 3 === 0 ? 'openai' : 'vercel', durationMs: i }),
+  );
+  const reports = Array.from({ length: 40 }, (_, i) => {
+    const slice = [...records.slice(i * 30, i * 30 + 60)].sort(() => (i % 2 === 0 ? 1 : -1));
+    return planes[i % 4]!.report({ dataPlaneId: `d${i}`, records: slice });
+  });
+  await Promise.all(reports);
+  expect(await stored(agents)).toEqual(model(records));
+});
+
+test('ledger: a record keeps every field', async () => {
+  const record = usageRecord({
+    agentId: newId(),
+    keyId: newId(),
+    orgId: newId(),
+    accountId: newId(),
+    status: 0,
+    responseStatus: 504,
+    error: 'timeout',
+    path: '/v1/"odd"\\path,{x}',
+    model: "o'brien\n∅",
+    ttfbMs: null,
+    streamed: true,
+    websocket: true,
+    probeLease: 'x',
+  });
+  await newIngest(db().sql).report({ dataPlaneId: 'plane "7"', records: [record] });
+  const [row] = await db().sql`select * from usage_records where id = ${record.id!}`;
+  expect(row).toMatchObject({
+    started_at: new Date(record.startedAtMs!),
+    org_id: record.orgId,
+    agent_id: record.agentId,
+    key_id: record.keyId,
+    provider_slug: 'openai',
+    account_id: record.accountId,
+    method: 'POST',
+    path: record.path,
+    status: 504,
+    upstream_status: 0,
+    error: 'timeout',
+    model: record.model,
+    tokens_in_uncached: 100,
+    tokens_cache_read: 20,
+    tokens_cache_write: 3,
+    tokens_out: 50,
+    tokens_reasoning: 10,
+    cost_nanos: 1_234_567,
+    usage_source: 'reported',
+    price_source: 'library',
+    duration_ms: 250,
+    ttfb_ms: null,
+    bytes_in: 512,
+    bytes_out: 2_048,
+    streamed: true,
+    websocket: true,
+    data_plane_id: 'plane "7"',
+  });
+});
+
+test('ledger: records that make no sense are set aside one by one and named; the others are booked', async () => {
+  const good = [usageRecord(), usageRecord({ model: 'nul \0 inside', path: `/${'p'.repeat(5_000)}` })];
+  const bad = [
+    usageRecord({ agentId: 'nobody' }),
+    usageRecord({ startedAtMs: now - 400 * DAY }),
+    usageRecord({ startedAtMs: now + 30 * DAY }),
+    usageRecord({ costNanos: 2 ** 60 }),
+    usageRecord({ tokensOut: -1 }),
+    usageRecord({ durationMs: 1.5 }),
+    usageRecord({ providerSlug: 'No Slug' }),
+    usageRecord({ id: 'no-uuid\0' }),
+  ];
+  const ingest = newIngest(db().sql);
+  const report = { dataPlaneId: 'd', records: [bad[0]!, good[0]!, ...bad.slice(1), good[1]!] };
+  for (let times = 0; times < 2; times++) {
+    const { rejected } = await ingest.report(report);
+    expect(rejected!.map(({ id }) => id).sort()).toEqual(bad.map(({ id }) => id!).sort());
+  }
+  const ids = good.map(({ id }) => id!);
+  const booked = await db().sql`select path, model from usage_records where id = any(${ids}::uuid[])`;
+  expect(booked).toHaveLength(2);
+  expect(booked.some((row) => row.model === 'nul \ufffd inside' && row.path.length === 1_024)).toBe(true);
+  const kept = await db().sql`select reason, record from poison_records`;
+  expect(kept).toHaveLength(bad.length);
+  expect(kept.some(({ reason, record }) => reason.includes('agent_id') && record.agentId === 'nobody')).toBe(true);
+});
+
+test('ledger: what only the database refuses is found and set aside, and the rest is booked', async () => {
+  const records = Array.from({ length: 9 }, () => usageRecord());
+  const { sql } = db();
+  await sql.unsafe(`alter table usage_records add constraint refuse check (id <> '${records[4]!.id}')`);
+  const { rejected } = await newIngest(sql).report({ dataPlaneId: 'd', records });
+  await sql`alter table usage_records drop constraint refuse`;
+  expect(rejected!.map(({ id }) => id)).toEqual([records[4]!.id]);
+  const ids = records.map(({ id }) => id!);
+  const [count] = await sql<{ n: number }[]>`select count(*) as n from usage_records where id = any(${ids}::uuid[])`;
+  expect(count!.n).toBe(8);
+});
+
+test('ledger: observers see each new fact once, with the month before and after', async () => {
+  const seen: BookedUsage[] = [];
+  const ingest = newIngest(db().sql, [{ onBooked: async (_tx, booked) => void seen.push(booked) }]);
+  const ids = { agentId: newId(), orgId: newId() };
+  const record = (costNanos: number) => usageRecord({ ...ids, costNanos, startedAtMs: now });
+  const [a, b, c] = [record(100), record(20), record(3)];
+  const rejection = {
+    id: newId(),
+    ...ids,
+    providerSlug: 'openai',
+    reason: 'rpm',
+    minuteMs: now - (now % 60_000),
+    count: 9,
+  };
+  const sighting = { id: newId(), ...ids, keyId: newId(), addressHash: Buffer.from([1, 2]), seenAtMs: now };
+  await ingest.report({ dataPlaneId: 'd', records: [a], rejections: [rejection], sightings: [sighting] });
+  await ingest.report({ dataPlaneId: 'd', records: [a, b, c], rejections: [rejection], sightings: [sighting] });
+  const month = new Date(now).toISOString().slice(0, 7);
+  expect(seen.map(({ spend }) => spend)).toEqual([
+    [{ ...ids, month, beforeNanos: 0, afterNanos: 100 }],
+    [{ ...ids, month, beforeNanos: 100, afterNanos: 123 }],
+  ]);
+  expect(seen.map(({ entries }) => entries.map(({ id }) => id).sort())).toEqual([[a!.id], [b!.id, c!.id].sort()]);
+  expect(seen.map(({ rejections }) => rejections.length)).toEqual([1, 0]);
+  expect(seen.map(({ sightings }) => sightings.map((s) => s.addressHash))).toEqual([['0102'], []]);
+  const [row] = await db().sql`select count, reason from rejections_hourly where agent_id = ${ids.agentId}`;
+  expect(row).toMatchObject({ count: 9, reason: 'rpm' });
+});
+
+test('ledger: a failing observer undoes the booking, and sending again books all of it', async () => {
+  let failing = true;
+  const ingest = newIngest(db().sql, [
+    {
+      onBooked: async (tx) => {
+        if (failing) await tx`select 1 / 0`;
+      },
+    },
+  ]);
+  const record = usageRecord({ agentId: newId() });
+  await expect(ingest.report({ dataPlaneId: 'd', records: [record] })).rejects.toThrow('observer');
+  expect(await stored([record.agentId!])).toEqual({ hours: {}, months: {} });
+  failing = false;
+  await ingest.report({ dataPlaneId: 'd', records: [record] });
+  expect(await stored([record.agentId!])).toEqual(model([record]));
+});
+
+test('ledger: keys remember their last use, and never an earlier one', async () => {
+  const { sql } = db();
+  const [orgId, keyId] = [newId(), newId()];
+  await sql`insert into organizations (id, name, slug) values (${orgId}, 'o', ${orgId})`;
+  await sql`insert into api_keys (id, org_id, name, key_prefix, token_hash, scope)
+    values (${keyId}, ${orgId}, 'k', 'acg_00000000', ${Buffer.from(keyId)}, 'org')`;
+  const ingest = newIngest(sql);
+  for (const startedAtMs of [now - 5_000, now - 1_000, now - 3_000]) {
+    await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ keyId, orgId, startedAtMs })] });
+  }
+  const [key] = await sql`select last_used_at from api_keys where id = ${keyId}`;
+  expect(key!.last_used_at).toEqual(new Date(now - 1_000));
+});
+
+test('ledger: a long hour of many different durations keeps a short sketch', async () => {
+  const agentId = newId();
+  const ingest = newIngest(db().sql);
+  const records = Array.from({ length: 3_000 }, (_, i) =>
+    usageRecord({ agentId, startedAtMs: now - (now % HOUR), durationMs: i * 97 }),
+  );
+  for (let at = 0; at < records.length; at += 300) {
+    await ingest.report({ dataPlaneId: 'd', records: records.slice(at, at + 300) });
+  }
+  const [row] = await db().sql<{ bytes: number }[]>`
+    select octet_length(latency_sketch) as bytes from usage_hourly where agent_id = ${agentId}`;
+  expect(row!.bytes).toBeLessThanOrEqual(2_400);
+  expect(await stored([agentId])).toEqual(model(records));
+});
+
+const days = async () =>
+  (
+    await db().sql<{ name: string }[]>`
+    select relname as name from pg_class where relname ~ '^usage_records_[0-9]{8}$' order by 1`
+  ).map(({ name }) => name);
+const nameOf = (ms: number) => `usage_records_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+test('partitions: days are made ahead, rows of the default partition move to their day, old days are dropped, rollups stay', async () => {
+  const { sql } = db();
+  const agentId = newId();
+  const old = usageRecord({ agentId, startedAtMs: now - 20 * DAY });
+  await newIngest(sql).report({ dataPlaneId: 'd', records: [old] });
+  const coming = dayOf(now) + 3 * DAY;
+  await sql`insert into usage_records select (jsonb_populate_record(r, jsonb_build_object(
+    'id', ${newId()}::text, 'started_at', ${new Date(coming + HOUR)}::timestamptz))).* from usage_records r where id = ${old.id!}`;
+  const [stray] = await sql`select count(*) as n from usage_records_default`;
+  expect(stray!.n).toBe(1);
+  const partitions = new UsagePartitions(sql, 7, createLogger('test', 'silent'));
+  await partitions.maintain(now);
+  expect(await days()).toEqual(expect.arrayContaining([0, 1, 2, 3].map((i) => nameOf(now + i * DAY))));
+  const [moved] = await sql.unsafe(`select count(*) as n from ${nameOf(coming)}`);
+  const [left] = await sql`select count(*) as n from usage_records_default`;
+  expect([moved!.n, left!.n]).toEqual([1, 0]);
+  expect(await days()).not.toContain(nameOf(now - 20 * DAY));
+  expect(await stored([agentId])).toEqual(model([old]));
+  await Promise.all([partitions.maintain(now), partitions.maintain(now)]); // again, and twice at once: nothing happens
+});

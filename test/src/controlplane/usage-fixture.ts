@@ -1,0 +1,52 @@
+/** Usage records for tests: a plausible one, changed where a test cares. */
+import { createLogger } from '@acg/base/log';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { Sql } from '@acg/controlplane/db/sql';
+import { Ingest, type UsageObserver } from '@acg/controlplane/usage/ingest';
+import { UsagePartitions } from '@acg/controlplane/usage/partitions';
+import type { IUsageRecord } from '@acg/proto/messages';
+
+export const newId = (): string => uuidv7(Date.now());
+const org = newId();
+
+export function usageRecord(changes: Partial<IUsageRecord> = {}): IUsageRecord {
+  return {
+    id: newId(),
+    keyId: org,
+    agentId: org,
+    orgId: org,
+    providerSlug: 'openai',
+    accountId: org,
+    startedAtMs: Date.now(),
+    method: 'POST',
+    path: '/v1/chat/completions',
+    status: 200,
+    responseStatus: 200,
+    error: '',
+    model: 'gpt-4o-mini',
+    tokensInUncached: 100,
+    tokensCacheRead: 20,
+    tokensCacheWrite: 3,
+    tokensOut: 50,
+    tokensReasoning: 10,
+    costNanos: 1_234_567,
+    usageSource: 'reported',
+    priceSource: 'library',
+    durationMs: 250,
+    ttfbMs: 120,
+    bytesIn: 512,
+    bytesOut: 2_048,
+    streamed: false,
+    circuitKey: 'openai',
+    circuitEpoch: 1,
+    circuitOutcome: 1,
+    ...changes,
+  };
+}
+
+/** An ingest as one control plane has it; several on one database are several control planes. */
+export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], retentionDays = 90): Ingest {
+  const log = createLogger('test', 'silent');
+  const partitions = new UsagePartitions(sql, retentionDays, log);
+  return new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
+}
