@@ -1,0 +1,85 @@
+/**
+ * A fast stand-in provider in its own process: OpenAI-shaped answers with as little work as possible, so that the
+ * gateway and not the provider is measured. `node mock-provider.js PORT`.
+ *   POST …/chat/completions   400 B JSON with usage
+ *   POST …/responses          an endless stream, one event a second with its send time
+ *   GET  …/download?bytes=N   N bytes        POST …/upload  swallows the body, answers its size
+ */
+import uws, { type HttpResponse } from 'uWebSockets.js';
+
+const answer = JSON.stringify({
+  id: 'chatcmpl-bench00000000000000000000000',
+  object: 'chat.completion',
+  created: 1_760_000_000,
+  model: 'gpt-5-mini-2025-08-07',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Hello! How can I help you today?', refusal: null },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30, prompt_tokens_details: { cached_tokens: 0 } },
+  service_tier: 'default',
+});
+const body = answer + ' '.repeat(Math.max(0, 400 - answer.length));
+const EVENT_MS = 1_000;
+const streams = new Set<HttpResponse>();
+const block = Buffer.alloc(65_536, 'x');
+
+const swallow = (res: HttpResponse, done: (bytes: number) => void): void => {
+  let bytes = 0;
+  res.onData((chunk, last) => {
+    bytes += chunk.byteLength;
+    if (last) done(bytes);
+  });
+};
+
+function download(res: HttpResponse, total: number): void {
+  const pump = (): boolean => {
+    for (;;) {
+      const left = total - res.getWriteOffset();
+      if (left <= 0) return true;
+      const [sent, done] = res.tryEnd(left >= block.length ? block : block.subarray(0, left), total);
+      if (done || !sent) return true;
+    }
+  };
+  res.onWritable(() => pump());
+  res.cork(() => {
+    res.writeHeader('content-type', 'application/octet-stream');
+    pump();
+  });
+}
+
+uws
+  .App()
+  .any('/*', (res, req) => {
+    const path = req.getUrl();
+    const query = req.getQuery();
+    res.onAborted(() => {
+      streams.delete(res);
+    });
+    if (path.endsWith('/download')) return download(res, Number(new URLSearchParams(query).get('bytes')));
+    if (path.endsWith('/upload')) {
+      return swallow(res, (bytes) =>
+        res.cork(() => res.writeHeader('content-type', 'application/json').end(`{"bytes":${bytes}}`)),
+      );
+    }
+    if (path.endsWith('/responses')) {
+      return swallow(res, () => {
+        res.cork(() =>
+          res.writeHeader('content-type', 'text/event-stream').write('event: response.created\ndata: {}\n\n'),
+        );
+        streams.add(res);
+      });
+    }
+    swallow(res, () => res.cork(() => res.writeHeader('content-type', 'application/json').end(body)));
+  })
+  .listen('127.0.0.1', Number(process.argv[2]), (socket) => {
+    if (!socket) process.exit(1);
+  });
+
+setInterval(() => {
+  const event = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"x","sent":${Date.now()}}\n\n`;
+  for (const res of streams) res.cork(() => res.write(event));
+}, EVENT_MS);

@@ -1,0 +1,53 @@
+/** CPU time and memory of a process, read from the kernel (Linux). */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TICK_US = 10_000; // sysconf(_SC_CLK_TCK) is 100 on every Linux that Node runs on
+const PAGE_BYTES = 4096;
+
+/** User + system time since the process started, all threads, µs (10 ms steps). */
+export function cpuTimeUs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+}
+
+/** Resident memory, bytes. */
+export function residentBytes(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+}
+
+/** The process and all that descend from it. */
+export function processTree(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      children.set(parent, [...(children.get(parent) ?? []), pid]);
+    } catch {
+      // ended while we looked
+    }
+  }
+  const tree = [root];
+  for (let i = 0; i < tree.length; i++) tree.push(...(children.get(tree[i]!) ?? []));
+  return tree;
+}
+
+/** Sum over the tree; a process that ended meanwhile counts as nothing. */
+export function treeCpuUs(root: number): number {
+  return processTree(root).reduce((sum, pid) => sum + attempt(() => cpuTimeUs(pid)), 0);
+}
+
+export function treeResidentBytes(root: number): number {
+  return processTree(root).reduce((sum, pid) => sum + attempt(() => residentBytes(pid)), 0);
+}
+
+function attempt(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return 0;
+  }
+}
