@@ -1,9 +1,11 @@
 /** Composition root of the control plane: the only file that builds adapters; start and stop in order. */
 import type { Logger } from '@acg/base/log';
+import { Vault } from './accounts/vault.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
 import { openSql, type Sql } from './db/sql.js';
+import { buildEventing } from './eventing.js';
 import { type App, createApp } from './http/app.js';
 import { Authenticator } from './http/authenticate.js';
 import { buildIdentity } from './identity.js';
@@ -40,6 +42,8 @@ export function buildService(config: Config, log: Logger): Service {
   metricsRoute(app, metrics);
   const identity = buildIdentity(app, { config, log, sql, tokens, metrics });
   projectRoutes(app, new ProjectService(sql));
+  const vault = new Vault(config.masterKeys);
+  const eventing = buildEventing(app, { config, log, sql, metrics, vault });
 
   return {
     app,
@@ -49,6 +53,7 @@ export function buildService(config: Config, log: Logger): Service {
       if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
       await app.listen({ host: config.host, port: config.port });
       identity.start();
+      await eventing.start();
       health.started = true;
       const address = app.server.address();
       return { port: typeof address === 'object' && address !== null ? address.port : config.port };
@@ -57,6 +62,7 @@ export function buildService(config: Config, log: Logger): Service {
       health.started = false;
       await app.close();
       await identity.stop();
+      await eventing.stop();
       await sql.end({ timeout: 5 });
     },
   };

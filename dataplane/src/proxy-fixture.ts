@@ -183,7 +183,6 @@ export class Fixture {
       metering: {
         bodyBytesWanted: () => 0,
         request: (_x, body) => body,
-        requestObserver: () => null,
         response: (x) => {
           x.meter = new CountingMeter();
           return null;

@@ -1,0 +1,125 @@
+/**
+ * One POST of one delivery. The status decides; of the answer's body at most 4 KiB are read, to let the connection be
+ * used again, and none is kept (SECURITY §6, threats 20 and 21). Redirects are not followed, and one timer covers the
+ * whole attempt, so a receiver that sends a byte now and then gains nothing.
+ */
+import type { Secret } from '@acg/base/secret';
+import { type Agent, request } from 'undici';
+import { signBody } from './sign.js';
+
+export interface DeliveryRequest {
+  readonly deliveryId: string;
+  readonly url: string;
+  readonly event: string;
+  /** The raw body: signed and sent as it is. */
+  readonly body: string;
+  readonly secret: Secret;
+}
+
+/** Why an attempt failed. The receiver's own words are never among it. */
+export type FailureClass =
+  | 'status'
+  | 'redirect'
+  | 'timeout'
+  | 'connect'
+  | 'dns'
+  | 'tls'
+  | 'reset'
+  | 'protocol'
+  | 'address_refused'
+  | 'secret_unreadable'
+  | 'network';
+
+export interface DeliveryAttempt {
+  /** The receiver's HTTP status; null when there was none. */
+  readonly statusCode: number | null;
+  /** Null for a success. */
+  readonly error: FailureClass | null;
+}
+
+const BODY_BYTES_MAX = 4096;
+/** Time for the body once the status is known: it changes nothing any more. */
+const BODY_TIMEOUT_MS = 1_000;
+const USER_AGENT = 'agent-credential-gateway';
+
+/** Never rejects. `stop` ends the attempt early, which counts as a network failure. */
+export async function attemptDelivery(
+  agent: Agent,
+  delivery: DeliveryRequest,
+  timeoutMs: number,
+  stop: AbortController,
+): Promise<DeliveryAttempt> {
+  let late = false;
+  let timer = setTimeout(() => {
+    late = true;
+    stop.abort();
+  }, timeoutMs);
+  try {
+    const response = await request(delivery.url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: headersOf(delivery),
+      body: delivery.body,
+      signal: stop.signal,
+    });
+    clearTimeout(timer);
+    timer = setTimeout(() => stop.abort(), Math.min(timeoutMs, BODY_TIMEOUT_MS));
+    await discard(response.body);
+    return { statusCode: response.statusCode, error: classOfStatus(response.statusCode) };
+  } catch (error) {
+    return { statusCode: null, error: late ? 'timeout' : classOfError(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const headersOf = (delivery: DeliveryRequest): Record<string, string> => ({
+  'content-type': 'application/json',
+  'user-agent': USER_AGENT,
+  'x-webhook-signature': signBody(delivery.secret, delivery.body),
+  'x-webhook-event': delivery.event,
+  'x-webhook-delivery': delivery.deliveryId,
+});
+
+/** Reads the body up to its bound and drops it; breaking out of the loop destroys the connection. */
+async function discard(body: AsyncIterable<Buffer>): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > BODY_BYTES_MAX) break;
+    }
+  } catch {
+    // The status has come; how the body ends is of no interest.
+  }
+}
+
+function classOfStatus(status: number): FailureClass | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400 ? 'redirect' : 'status';
+}
+
+const CLASS_OF_CODE: Readonly<Record<string, FailureClass>> = {
+  EGRESS_REFUSED: 'address_refused',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  ECONNREFUSED: 'connect',
+  EHOSTUNREACH: 'connect',
+  ENETUNREACH: 'connect',
+  EADDRNOTAVAIL: 'connect',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+};
+
+function classOfError(error: unknown): FailureClass {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string') return 'network';
+  const known = CLASS_OF_CODE[code];
+  if (known !== undefined) return known;
+  if (code.startsWith('HPE_')) return 'protocol';
+  return /CERT|TLS|SSL|SIGNATURE|EPROTO/.test(code) ? 'tls' : 'network';
+}

@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import type { App } from '../http/app.js';
+import { PageQuery, page } from '../http/pagination.js';
+import { IdParams, Uuid } from '../http/schema.js';
+import {
+  DeliveryDetailReply,
+  DeliveryList,
+  DeliveryQuery,
+  DeliveryReply,
+  EndpointCreated,
+  EndpointDeleted,
+  EndpointInput,
+  EndpointList,
+  EndpointPatch,
+  EndpointReply,
+} from './schema.js';
+import type { WebhookService } from './service.js';
+
+export function webhookRoutes(app: App, webhooks: WebhookService): void {
+  endpointRoutes(app, webhooks);
+  deliveryRoutes(app, webhooks);
+}
+
+function endpointRoutes(app: App, webhooks: WebhookService): void {
+  app.get(
+    '/v1/webhooks',
+    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: EndpointList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await webhooks.list(actor, { limit, offset });
+      return { endpoints: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/webhooks',
+    { config: { access: 'admin' }, schema: { body: EndpointInput, response: { 201: EndpointCreated } } },
+    async ({ actor, body }, reply) => reply.code(201).send({ endpoint: await webhooks.create(actor, body) }),
+  );
+  app.patch(
+    '/v1/webhooks/:id',
+    {
+      config: { access: 'admin' },
+      schema: { params: IdParams, body: EndpointPatch, response: { 200: EndpointReply } },
+    },
+    async ({ actor, params, body }) => ({ endpoint: await webhooks.update(actor, params.id, body) }),
+  );
+  app.delete(
+    '/v1/webhooks/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: EndpointDeleted } } },
+    async ({ actor, params }) => {
+      await webhooks.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+  app.post(
+    '/v1/webhooks/:id/test',
+    {
+      config: { access: 'admin' },
+      schema: {
+        description: 'Queues a sample of the first event that the endpoint subscribes to; its ids are nil UUIDs.',
+        params: IdParams,
+        response: { 201: DeliveryReply },
+      },
+    },
+    async ({ actor, params }, reply) => reply.code(201).send({ delivery: await webhooks.test(actor, params.id) }),
+  );
+}
+
+function deliveryRoutes(app: App, webhooks: WebhookService): void {
+  app.get(
+    '/v1/webhooks/:endpointId/deliveries',
+    {
+      config: { access: 'viewer' },
+      schema: {
+        params: Type.Object({ endpointId: Uuid }),
+        querystring: DeliveryQuery,
+        response: { 200: DeliveryList },
+      },
+    },
+    async ({ actor, params, query }) => {
+      const { limit, offset } = page(query);
+      const status = query.status ?? null;
+      const { rows, total } = await webhooks.deliveries(actor, params.endpointId, status, { limit, offset });
+      return { deliveries: [...rows], total, limit, offset };
+    },
+  );
+  app.get(
+    '/v1/webhooks/deliveries/:deliveryId',
+    {
+      config: { access: 'viewer' },
+      schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryDetailReply } },
+    },
+    async ({ actor, params }) => ({ delivery: await webhooks.delivery(actor, params.deliveryId) }),
+  );
+  app.post(
+    '/v1/webhooks/deliveries/:deliveryId/retry',
+    {
+      config: { access: 'member' },
+      schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryReply } },
+    },
+    async ({ actor, params }) => ({ delivery: await webhooks.retry(actor, params.deliveryId) }),
+  );
+}

@@ -1,0 +1,18 @@
+/** When a failed delivery is tried again (SPEC §8): the delays are fixed, so receivers can rely on them. */
+
+export type Verdict =
+  | { readonly status: 'success' }
+  | { readonly status: 'failed' }
+  /** Tried again after that many milliseconds. */
+  | { readonly status: 'pending'; readonly delayMs: number };
+
+/**
+ * What becomes of a delivery after an attempt.
+ * @param attempts how many attempts it had since it was queued, this one included
+ * @param delaysMs one delay per retry; when all are used up, the delivery has failed for good
+ */
+export function decideNext(delivered: boolean, attempts: number, delaysMs: readonly number[]): Verdict {
+  if (delivered) return { status: 'success' };
+  const delayMs = delaysMs[attempts - 1];
+  return delayMs === undefined ? { status: 'failed' } : { status: 'pending', delayMs };
+}

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_NAMES, type EventName } from '../events/catalogue.js';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Body, Timestamp, Uuid } from '../http/schema.js';
+
+const Event = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
+const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });
+const DeliveryStatus = Type.Unsafe<'pending' | 'success' | 'failed'>({
+  type: 'string',
+  enum: ['pending', 'success', 'failed'],
+});
+const Events = Type.Array(Event, { minItems: 1, maxItems: EVENT_NAMES.length, uniqueItems: true });
+const Url = Type.String({ minLength: 1, maxLength: 2048 });
+
+export const Endpoint = Type.Object({
+  id: Uuid,
+  url: Type.String(),
+  events: Type.Array(Event),
+  status: EndpointStatus,
+  createdAt: Timestamp,
+});
+export type Endpoint = Static<typeof Endpoint>;
+
+export const EndpointInput = Body({ url: Url, events: Events });
+export type EndpointInput = Static<typeof EndpointInput>;
+
+export const EndpointPatch = Type.Object(
+  { url: Type.Optional(Url), events: Type.Optional(Events), status: Type.Optional(EndpointStatus) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type EndpointPatch = Static<typeof EndpointPatch>;
+
+export const EndpointReply = Type.Object({ endpoint: Endpoint });
+export const EndpointCreated = Type.Object({
+  endpoint: Type.Object({
+    ...Endpoint.properties,
+    secret: Type.String({ description: 'Signs every delivery. Shown only in this answer.' }),
+  }),
+});
+export const EndpointList = Type.Object({ endpoints: Type.Array(Endpoint), ...PageReply });
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+
+export const Delivery = Type.Object({
+  id: Uuid,
+  endpointId: Uuid,
+  event: Event,
+  status: DeliveryStatus,
+  statusCode: nullable(Type.String({ description: 'The HTTP status of the last attempt, if there was one.' })),
+  error: nullable(Type.String({ description: 'Class of the last failure, e.g. timeout.' })),
+  attempts: Type.Integer(),
+  lastAttemptAt: nullable(Timestamp),
+  createdAt: Timestamp,
+});
+export type Delivery = Static<typeof Delivery>;
+
+export const DeliveryDetail = Type.Object({
+  ...Delivery.properties,
+  payload: Type.Object({
+    event: Event,
+    timestamp: Timestamp,
+    data: Type.Object({}, { additionalProperties: true }),
+  }),
+});
+export type DeliveryDetail = Static<typeof DeliveryDetail>;
+
+export const DeliveryQuery = Type.Object({ ...PageQuery, status: Type.Optional(DeliveryStatus) });
+export const DeliveryList = Type.Object({ deliveries: Type.Array(Delivery), ...PageReply });
+export const DeliveryReply = Type.Object({ delivery: Delivery });
+export const DeliveryDetailReply = Type.Object({ delivery: DeliveryDetail });
+export const EndpointDeleted = Type.Object({ deleted: Type.Literal(true) });

@@ -1,0 +1,149 @@
+/** Webhook endpoints and their deliveries: rules and transactions. */
+import { checkTenantUrl } from '@acg/base/egress/check-url';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { Vault } from '../accounts/vault.js';
+import { recordAudit } from '../audit/trail.js';
+import type { Sql } from '../db/sql.js';
+import { Conflict, InvalidInput, NotFound } from '../errors.js';
+import { SAMPLES } from '../events/catalogue.js';
+import type { Actor } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import type { Delivery, DeliveryDetail, Endpoint, EndpointInput, EndpointPatch } from './schema.js';
+import { newSigningSecret } from './sign.js';
+import * as store from './store.js';
+
+/** Each event costs one delivery per endpoint, so an organization has so many and no more. */
+const ENDPOINTS_MAX = 100;
+
+export class WebhookService {
+  constructor(
+    readonly sql: Sql,
+    readonly vault: Vault,
+    readonly allowCidrs: readonly string[],
+  ) {}
+
+  async list(actor: Actor, page: Page): Promise<Listed<Endpoint>> {
+    const { rows, total } = await store.listEndpoints(this.sql, actor.orgId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  /** The only time that the signing secret is shown. */
+  async create(actor: Actor, input: EndpointInput): Promise<Endpoint & { secret: string }> {
+    await this.#checkUrl(input.url);
+    const { orgId } = actor;
+    const id = uuidv7(Date.now());
+    const secret = newSigningSecret();
+    const sealed = this.vault.seal({ purpose: 'webhook', orgId, id }, secret.reveal());
+    const row = await this.sql.begin(async (tx) => {
+      await store.lockEndpoints(tx, orgId);
+      if ((await store.countEndpoints(tx, orgId)) >= ENDPOINTS_MAX) {
+        throw new Conflict(`the organization already has ${ENDPOINTS_MAX} webhook endpoints: delete one first`);
+      }
+      const inserted = await store.insertEndpoint(tx, { id, orgId, ...sealed, url: input.url, events: input.events });
+      const changes = { url: [null, input.url], events: [null, input.events] } as const;
+      await recordAudit(tx, actor, 'webhook.create', { type: 'webhook', id }, changes);
+      return inserted;
+    });
+    return { ...present(row), secret: secret.reveal() };
+  }
+
+  async update(actor: Actor, id: string, patch: EndpointPatch): Promise<Endpoint> {
+    if (patch.url !== undefined) await this.#checkUrl(patch.url);
+    return this.sql.begin(async (tx) => {
+      const before = await store.loadEndpoint(tx, actor.orgId, id);
+      if (before === null) throw new NotFound('webhook endpoint');
+      const row = await store.updateEndpoint(tx, id, {
+        url: patch.url ?? before.url,
+        events: patch.events ?? before.events,
+        status: patch.status ?? before.status,
+      });
+      const changes = Object.fromEntries(
+        (['url', 'events', 'status'] as const)
+          .filter((field) => patch[field] !== undefined)
+          .map((field) => [field, [before[field], row[field]] as const]),
+      );
+      await recordAudit(tx, actor, 'webhook.update', { type: 'webhook', id }, changes);
+      if (row.status === 'active') await store.wakeWorkers(tx);
+      return present(row);
+    });
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const before = await store.loadEndpoint(tx, actor.orgId, id);
+      if (before === null) throw new NotFound('webhook endpoint');
+      await store.deleteEndpoint(tx, id);
+      await recordAudit(tx, actor, 'webhook.delete', { type: 'webhook', id }, { url: [before.url, null] });
+    });
+  }
+
+  /** Queues a sample of the first event that the endpoint subscribes to. */
+  async test(actor: Actor, id: string): Promise<Delivery> {
+    return this.sql.begin(async (tx) => {
+      const endpoint = await store.loadEndpoint(tx, actor.orgId, id);
+      if (endpoint === null) throw new NotFound('webhook endpoint');
+      if (endpoint.status === 'paused') throw new Conflict('the endpoint is paused: set its status to active first');
+      const now = new Date();
+      const event = endpoint.events[0]!;
+      const row = await store.insertDelivery(tx, {
+        id: uuidv7(now.getTime()),
+        endpointId: id,
+        orgId: actor.orgId,
+        eventId: uuidv7(now.getTime()),
+        event,
+        payload: JSON.stringify({ event, timestamp: now.toISOString(), data: SAMPLES[event] }),
+      });
+      await recordAudit(tx, actor, 'webhook.test', { type: 'webhook', id }, {});
+      await store.wakeWorkers(tx);
+      return presentDelivery(row);
+    });
+  }
+
+  async deliveries(actor: Actor, endpointId: string, status: string | null, page: Page): Promise<Listed<Delivery>> {
+    if (!(await store.endpointExists(this.sql, actor.orgId, endpointId))) throw new NotFound('webhook endpoint');
+    const { rows, total } = await store.listDeliveries(this.sql, endpointId, status, page);
+    return { rows: rows.map(presentDelivery), total };
+  }
+
+  async delivery(actor: Actor, id: string): Promise<DeliveryDetail> {
+    const row = await store.loadDelivery(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('webhook delivery');
+    return { ...presentDelivery(row), payload: JSON.parse(row.payload) as DeliveryDetail['payload'] };
+  }
+
+  async retry(actor: Actor, id: string): Promise<Delivery> {
+    return this.sql.begin(async (tx) => {
+      const result = await store.requeueFailed(tx, actor.orgId, id);
+      if (result === null) throw new NotFound('webhook delivery');
+      if (!result.failed) throw new Conflict('the delivery has not failed: only a failed one can be retried');
+      await recordAudit(tx, actor, 'webhook_delivery.retry', { type: 'webhook_delivery', id }, {});
+      await store.wakeWorkers(tx);
+      return presentDelivery(result.row);
+    });
+  }
+
+  async #checkUrl(url: string): Promise<void> {
+    const problem = await checkTenantUrl(url, { allowCidrs: this.allowCidrs });
+    if (problem !== null) throw new InvalidInput(`url ${problem}`);
+  }
+}
+
+const present = (row: store.EndpointRow): Endpoint => ({
+  id: row.id,
+  url: row.url,
+  events: row.events,
+  status: row.status,
+  createdAt: row.createdAt.toISOString(),
+});
+
+const presentDelivery = (row: store.DeliveryRow): Delivery => ({
+  id: row.id,
+  endpointId: row.endpointId,
+  event: row.event,
+  status: row.status,
+  statusCode: row.statusCode === null ? null : String(row.statusCode),
+  error: row.error,
+  attempts: row.attempts,
+  lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
+  createdAt: row.createdAt.toISOString(),
+});

@@ -1,0 +1,13 @@
+/** Signatures of deliveries (SPEC §5.7). */
+import { createHmac, randomBytes } from 'node:crypto';
+import { Secret } from '@acg/base/secret';
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** A new signing secret: `whsec_` and 64 hex characters. */
+export const newSigningSecret = (): Secret => new Secret(SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('hex'));
+
+/** Lowercase hex HMAC-SHA256 of the raw body. The key is the whole secret string, prefix included (DESIGN §10). */
+export const signBody = (secret: Secret, body: string): string =>
+  createHmac('sha256', secret.reveal()).update(body, 'utf8').digest('hex');

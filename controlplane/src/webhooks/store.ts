@@ -1,0 +1,145 @@
+import type { Sealed } from '../accounts/vault.js';
+import type { Sql, Tx } from '../db/sql.js';
+import type { EventName } from '../events/catalogue.js';
+import { WEBHOOK_CHANNEL } from '../events/outbox.js';
+import type { Listed, Page } from '../http/pagination.js';
+
+export interface EndpointRow {
+  readonly id: string;
+  readonly url: string;
+  readonly events: EventName[];
+  readonly status: 'active' | 'paused';
+  readonly createdAt: Date;
+}
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly event: EventName;
+  readonly status: 'pending' | 'success' | 'failed';
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly lastAttemptAt: Date | null;
+  readonly createdAt: Date;
+}
+
+const endpointColumns = (sql: Sql | Tx) => sql`id, url, events, status, created_at as "createdAt"`;
+const deliveryColumns = (sql: Sql | Tx) => sql`
+  id, endpoint_id as "endpointId", event, status, status_code as "statusCode", error, attempts,
+  last_attempt_at as "lastAttemptAt", created_at as "createdAt"`;
+
+export async function listEndpoints(sql: Sql, orgId: string, page: Page): Promise<Listed<EndpointRow>> {
+  const rows = await sql<EndpointRow[]>`
+    select ${endpointColumns(sql)} from webhook_endpoints where org_id = ${orgId}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  return { rows, total: await countEndpoints(sql, orgId) };
+}
+
+export async function countEndpoints(sql: Sql | Tx, orgId: string): Promise<number> {
+  const [count] = await sql<{ total: number }[]>`
+    select count(*) as total from webhook_endpoints where org_id = ${orgId}`;
+  return count!.total;
+}
+
+/** Writers of one organization take turns, so that its endpoints can be counted. */
+export async function lockEndpoints(tx: Tx, orgId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext(${`webhooks:${orgId}`}))`;
+}
+
+export async function insertEndpoint(
+  tx: Tx,
+  endpoint: Sealed & { id: string; orgId: string; url: string; events: readonly EventName[] },
+): Promise<EndpointRow> {
+  const [row] = await tx<EndpointRow[]>`
+    insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext)
+    values (${endpoint.id}, ${endpoint.orgId}, ${endpoint.url}, ${[...endpoint.events]}, ${endpoint.keyId},
+            ${endpoint.nonce}, ${endpoint.ciphertext})
+    returning ${endpointColumns(tx)}`;
+  return row!;
+}
+
+/** Locks the row until the transaction ends. */
+export async function loadEndpoint(tx: Tx, orgId: string, id: string): Promise<EndpointRow | null> {
+  const [row] = await tx<EndpointRow[]>`
+    select ${endpointColumns(tx)} from webhook_endpoints where org_id = ${orgId} and id = ${id} for update`;
+  return row ?? null;
+}
+
+export async function endpointExists(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  const [row] = await sql`select 1 from webhook_endpoints where org_id = ${orgId} and id = ${id}`;
+  return row !== undefined;
+}
+
+export async function updateEndpoint(
+  tx: Tx,
+  id: string,
+  to: { url: string; events: readonly EventName[]; status: string },
+): Promise<EndpointRow> {
+  const [row] = await tx<EndpointRow[]>`
+    update webhook_endpoints set url = ${to.url}, events = ${[...to.events]}, status = ${to.status} where id = ${id}
+    returning ${endpointColumns(tx)}`;
+  return row!;
+}
+
+/** Its deliveries go with it. */
+export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
+  await tx`delete from webhook_endpoints where id = ${id}`;
+}
+
+export async function listDeliveries(
+  sql: Sql,
+  endpointId: string,
+  status: string | null,
+  page: Page,
+): Promise<Listed<DeliveryRow>> {
+  const matching = sql`endpoint_id = ${endpointId} ${status === null ? sql`` : sql`and status = ${status}`}`;
+  const rows = await sql<DeliveryRow[]>`
+    select ${deliveryColumns(sql)} from webhook_deliveries where ${matching}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${matching}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadDelivery(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<(DeliveryRow & { readonly payload: string }) | null> {
+  const [row] = await sql<(DeliveryRow & { payload: string })[]>`
+    select ${deliveryColumns(sql)}, payload from webhook_deliveries where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+export async function insertDelivery(
+  tx: Tx,
+  delivery: { id: string; endpointId: string; orgId: string; eventId: string; event: EventName; payload: string },
+): Promise<DeliveryRow> {
+  const [row] = await tx<DeliveryRow[]>`
+    insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload)
+    values (${delivery.id}, ${delivery.endpointId}, ${delivery.orgId}, ${delivery.eventId}, ${delivery.event},
+            ${delivery.payload})
+    returning ${deliveryColumns(tx)}`;
+  return row!;
+}
+
+/** Queues a failed delivery anew. Null when there is none of that id; `failed: false` when it has not failed. */
+export async function requeueFailed(
+  tx: Tx,
+  orgId: string,
+  id: string,
+): Promise<{ failed: true; row: DeliveryRow } | { failed: false } | null> {
+  const [row] = await tx<DeliveryRow[]>`
+    update webhook_deliveries
+       set status = 'pending', attempts = 0, status_code = null, error = null, next_attempt_at = now(), lease = null
+     where org_id = ${orgId} and id = ${id} and status = 'failed'
+    returning ${deliveryColumns(tx)}`;
+  if (row !== undefined) return { failed: true, row };
+  const [other] = await tx`select 1 from webhook_deliveries where org_id = ${orgId} and id = ${id}`;
+  return other === undefined ? null : { failed: false };
+}
+
+/** Wakes the workers of every control plane when the transaction commits. */
+export async function wakeWorkers(tx: Tx): Promise<void> {
+  await tx`select pg_notify(${WEBHOOK_CHANNEL}, '')`;
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+import { type Receiver, signatureIsValid, startReceiver } from './receiver.js';
+
+const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: '20,30,40', WEBHOOK_TIMEOUT_MS: '2000' });
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+let paths = 0;
+const newPath = (): string => `/hook-${++paths}`;
+
+async function endpoint(admin: Member, path: string, events: readonly string[] = ['agent.created']) {
+  const answer = await admin.call('POST', '/v1/webhooks', { url: receiver.url + path, events });
+  expect(answer.status).toBe(201);
+  return answer.body.endpoint as { id: string; secret: string };
+}
+const at = (path: string) => receiver.received.filter((one) => one.path === path);
+const settled = (admin: Member, id: string, status: string) =>
+  until(`delivery ${id} is ${status}`, async () => {
+    const { body } = await admin.call('GET', `/v1/webhooks/deliveries/${id}`);
+    return body.delivery.status === status && body.delivery;
+  });
+
+test('webhooks: created with a secret shown once, listed, changed, deleted; strangers see nothing', async () => {
+  const admin = await plane().member('admin');
+  const stranger = await plane().member('owner');
+  const created = await admin.call('POST', '/v1/webhooks', {
+    url: `${receiver.url}/crud`,
+    events: ['agent.created', 'usage.threshold'],
+  });
+  expect(created.status).toBe(201);
+  const { secret, ...shown } = created.body.endpoint;
+  expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
+  expect(shown).toEqual({
+    id: expect.any(String),
+    url: `${receiver.url}/crud`,
+    events: ['agent.created', 'usage.threshold'],
+    status: 'active',
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+  const list = await admin.call('GET', '/v1/webhooks');
+  expect(list.body).toEqual({ endpoints: [shown], total: 1, limit: 50, offset: 0 });
+
+  const patched = await admin.call('PATCH', `/v1/webhooks/${shown.id}`, { events: ['agent.deleted'] });
+  expect(patched).toMatchObject({ status: 200, body: { endpoint: { ...shown, events: ['agent.deleted'] } } });
+  for (const [method, path, body] of [
+    ['PATCH', `/v1/webhooks/${shown.id}`, { status: 'paused' }],
+    ['DELETE', `/v1/webhooks/${shown.id}`, undefined],
+    ['POST', `/v1/webhooks/${shown.id}/test`, undefined],
+    ['GET', `/v1/webhooks/${shown.id}/deliveries`, undefined],
+  ] as const) {
+    expect((await stranger.call(method, path, body)).status).toBe(404);
+  }
+  expect((await stranger.call('GET', '/v1/webhooks')).body.total).toBe(0);
+  expect((await admin.call('DELETE', `/v1/webhooks/${shown.id}`)).body).toEqual({ deleted: true });
+  expect((await admin.call('DELETE', `/v1/webhooks/${shown.id}`)).status).toBe(404);
+});
+
+test.each([
+  ['an unknown event', { url: 'https://example.com/x', events: ['agent.sneezed'] }],
+  ['no events', { url: 'https://example.com/x', events: [] }],
+  ['an event twice', { url: 'https://example.com/x', events: ['agent.created', 'agent.created'] }],
+  ['no url', { events: ['agent.created'] }],
+  ['another scheme', { url: 'ftp://example.com/x', events: ['agent.created'] }],
+  ['a private address', { url: 'http://10.1.2.3/x', events: ['agent.created'] }],
+  ['a user in the url', { url: 'https://a:b@example.com/', events: ['agent.created'] }],
+  ['a secret of its own', { url: 'https://example.com/x', events: ['agent.created'], secret: 'whsec_mine' }],
+])('webhooks: %s is refused with 400', async (_name, body) => {
+  const admin = await plane().member('admin');
+  expect((await admin.call('POST', '/v1/webhooks', body)).status).toBe(400);
+});
+
+test('webhooks: members may look and retry, not manage', async () => {
+  const member = await plane().member('member');
+  const body = { url: `${receiver.url}/x`, events: ['agent.created'] };
+  expect((await member.call('POST', '/v1/webhooks', body)).status).toBe(403);
+  expect((await member.call('GET', '/v1/webhooks')).status).toBe(200);
+});
+
+test('webhooks: a test delivery arrives signed over its raw body, and its detail shows what was sent', async () => {
+  const admin = await plane().member('admin');
+  const path = newPath();
+  const { id, secret } = await endpoint(admin, path, ['agent.budget_exceeded']);
+  const answer = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  expect(answer).toMatchObject({ status: 201, body: { delivery: { status: 'pending', attempts: 0, endpointId: id } } });
+  const delivery = await settled(admin, answer.body.delivery.id, 'success');
+  expect(delivery).toMatchObject({ statusCode: '200', attempts: 1, error: null, event: 'agent.budget_exceeded' });
+  const [got] = at(path);
+  expect(got).toMatchObject({ deliveryId: delivery.id, event: 'agent.budget_exceeded' });
+  expect(got!.headers['content-type']).toBe('application/json');
+  expect(signatureIsValid(secret, got!)).toBe(true);
+  expect(signatureIsValid(`${secret}0`, got!)).toBe(false);
+  expect(JSON.parse(got!.body)).toEqual(delivery.payload);
+  expect(Object.keys(delivery.payload)).toEqual(['event', 'timestamp', 'data']);
+});
+
+test('webhooks: a failing delivery is tried four times, fails, and a manual retry starts anew at once', async () => {
+  const admin = await plane().member('admin');
+  const path = newPath();
+  const { id } = await endpoint(admin, path);
+  receiver.on(path, (response) => response.writeHead(500).end('sk-live-answer-of-the-receiver'));
+  const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  const failed = await settled(admin, body.delivery.id, 'failed');
+  expect(failed).toMatchObject({ attempts: 4, statusCode: '500', error: 'status' });
+  expect(at(path)).toHaveLength(4);
+  expect(new Set(at(path).map((one) => one.deliveryId))).toEqual(new Set([failed.id]));
+  const listed = await admin.call('GET', `/v1/webhooks/${id}/deliveries?status=failed`);
+  expect(listed.body).toMatchObject({ total: 1, limit: 50, offset: 0, deliveries: [{ id: failed.id }] });
+  expect((await admin.call('GET', `/v1/webhooks/${id}/deliveries?status=success`)).body.total).toBe(0);
+  expect(JSON.stringify(listed.body) + JSON.stringify(failed)).not.toContain('sk-live');
+
+  receiver.on(path, (response) => response.writeHead(204).end());
+  const member = await plane().member('member', admin.orgId);
+  const retried = await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`);
+  expect(retried).toMatchObject({ status: 200, body: { delivery: { status: 'pending', attempts: 0 } } });
+  expect(await settled(admin, failed.id, 'success')).toMatchObject({ attempts: 1, statusCode: '204' });
+  expect((await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(409);
+  const stranger = await plane().member('owner');
+  expect((await stranger.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(404);
+  expect((await stranger.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).status).toBe(404);
+});
+
+test('webhooks: a paused endpoint gets nothing, and goes on with what waited when it is active again', async () => {
+  const admin = await plane().member('admin');
+  const path = newPath();
+  const { id } = await endpoint(admin, path);
+  receiver.on(path, (response) => response.writeHead(503).end());
+  const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  await settled(admin, body.delivery.id, 'failed');
+  expect((await admin.call('PATCH', `/v1/webhooks/${id}`, { status: 'paused' })).body.endpoint.status).toBe('paused');
+  expect((await admin.call('POST', `/v1/webhooks/${id}/test`)).status).toBe(409);
+  await admin.call('POST', `/v1/webhooks/deliveries/${body.delivery.id}/retry`);
+  // Another endpoint's delivery passes the waiting one.
+  const other = newPath();
+  const { id: otherId } = await endpoint(admin, other);
+  const { body: passing } = await admin.call('POST', `/v1/webhooks/${otherId}/test`);
+  await settled(admin, passing.delivery.id, 'success');
+  expect(at(path)).toHaveLength(4);
+  expect((await admin.call('GET', `/v1/webhooks/deliveries/${body.delivery.id}`)).body.delivery).toMatchObject({
+    status: 'pending',
+    attempts: 0,
+  });
+  receiver.on(path, (response) => response.writeHead(200).end());
+  await admin.call('PATCH', `/v1/webhooks/${id}`, { status: 'active' });
+  await settled(admin, body.delivery.id, 'success');
+  expect(at(path)).toHaveLength(5);
+});
+
+test('webhooks: deleting an endpoint deletes its deliveries', async () => {
+  const admin = await plane().member('admin');
+  const { id } = await endpoint(admin, newPath());
+  const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  await settled(admin, body.delivery.id, 'success');
+  await admin.call('DELETE', `/v1/webhooks/${id}`);
+  expect((await admin.call('GET', `/v1/webhooks/deliveries/${body.delivery.id}`)).status).toBe(404);
+});
+
+test('webhooks: the signing secret is nowhere in the database', async () => {
+  const admin = await plane().member('admin');
+  const { id, secret } = await endpoint(admin, newPath());
+  const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  await settled(admin, body.delivery.id, 'success');
+  const { sql } = plane().database;
+  const tables = await sql<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'public'`;
+  expect(tables.length).toBeGreaterThan(15);
+  const bytes = Buffer.from(secret.slice('whsec_'.length)).toString('hex');
+  for (const { name } of tables) {
+    const [hit] = await sql.unsafe(
+      `select 1 from ${name} t where t::text like '%${secret}%' or t::text like '%${bytes}%'`,
+    );
+    expect(hit, name).toBeUndefined();
+  }
+});
