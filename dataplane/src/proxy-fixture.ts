@@ -183,6 +183,7 @@ export class Fixture {
       metering: {
         bodyBytesWanted: () => 0,
         request: (_x, body) => body,
+        requestObserver: () => null,
         response: (x) => {
           x.meter = new CountingMeter();
           return null;
