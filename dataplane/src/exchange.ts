@@ -27,6 +27,7 @@ export interface AgentResponse {
   onWritable(ready: (offset: number) => boolean): unknown;
   pause(): void;
   resume(): void;
+  getRemoteAddressAsText(): ArrayBuffer;
   close(): unknown;
 }
 

@@ -150,7 +150,7 @@ export class Gateway implements OpsSource {
     return {
       onCircuits: (circuits) => this.#board.replace(circuits),
       onCircuit: (circuit) => this.#board.update(circuit),
-      onPrices: (book) => prices.replace(book),
+      onPrices: (book) => prices.replaceOverrides(book),
       onSessionsEnd: () => {},
       onFatal,
     };

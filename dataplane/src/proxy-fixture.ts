@@ -193,7 +193,7 @@ export class Fixture {
       pools: this.pools,
       tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
       onAuthenticated: () => {},
-      metrics: { onRejected: () => {}, onSettled: () => {}, onUnchecked: () => {}, onBug: () => void this.bugs++ },
+      metrics: { onRejected: () => {}, onSettled: () => {}, onStreamOpened: () => {}, onBug: () => void this.bugs++ },
       log: createLogger('test', 'silent'),
     };
   }

@@ -9,7 +9,7 @@ import type { UsageReading } from '../metering/meter.js';
 import type { ProxyMetrics } from '../proxy-server.js';
 import type { Rejection } from '../rejections.js';
 import type { Price } from '../stages/call-metering.js';
-import { type Cell, CounterSeries, CounterView, GaugeSeries, type HistogramCell, HistogramSeries } from './series.js';
+import { type Aggregator, type Cell, CounterSeries, CounterView, GaugeSeries, type HistogramCell, HistogramSeries } from './series.js';
 
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -90,9 +90,8 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
       CALL_SECONDS,
       'outcome',
     );
-    new GaugeSeries('gateway_build_info', 'Version of the data plane', registry, () => [
-      { labels: { version, node: process.version }, value: 1 },
-    ]);
+    const build = [{ labels: { version, node: process.version }, value: 1 }];
+    new GaugeSeries('gateway_build_info', 'Version of the data plane', registry, () => build, 'first');
     new GaugeSeries('gateway_streams', 'Event streams under way', registry, () => this.streams);
     collectDefaultMetrics({ register: registry });
   }
@@ -100,17 +99,18 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
   /** Adds the figures that other parts keep. */
   observe(figures: Figures): void {
     const { registry } = this;
-    const gauge = (name: string, help: string, read: () => number) => new GaugeSeries(name, help, registry, read);
+    const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
+      new GaugeSeries(name, help, registry, read, aggregator);
     const total = (name: string, help: string, read: () => number) => new CounterView(name, help, registry, read);
     gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
     gauge('gateway_connections', 'Connections of agents', () => figures.connections());
     gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
     gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
-    gauge('gateway_link_up', '1 while invalidations arrive from the control plane', () => Number(figures.linkUp()));
-    gauge('gateway_counters_enforcing', '1 while limits are enforced', () => Number(figures.countersEnforcing()));
+    gauge('gateway_link_up', '1 while invalidations arrive from the control plane', () => Number(figures.linkUp()), 'min');
+    gauge('gateway_counters_enforcing', '1 while limits are enforced', () => Number(figures.countersEnforcing()), 'min');
     gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
-    gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000);
-    gauge('gateway_spool_full', '1 while new calls are refused', () => Number(figures.spool().full));
+    gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
+    gauge('gateway_spool_full', '1 while new calls are refused', () => Number(figures.spool().full), 'max');
     total('gateway_spool_write_errors_total', 'Failed spool writes', () => figures.spool().writeErrors);
     total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsShipped);
     total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
@@ -129,6 +129,7 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
   }
 
   onSettled(x: Exchange, reading: UsageReading | null, price: Price): void {
+    if (x.streamed) this.streams--;
     const provider = x.upstream!.publicSlug;
     const cells = this.#providers.get(provider) ?? this.#openProvider(provider);
     cells.requests[Math.min(5, Math.trunc(x.upstreamStatus / 100))]!.value++;
@@ -139,7 +140,9 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
     this.#priceSources.cell(provider, price.source).value++;
   }
 
-  onUnchecked(): void {}
+  onStreamOpened(): void {
+    this.streams++;
+  }
 
   onBug(): void {
     this.#bugs.value++;

@@ -6,6 +6,8 @@ import type { Registry } from 'prom-client';
 
 type Labels = Readonly<Record<string, string>>;
 
+export type Aggregator = 'sum' | 'min' | 'max' | 'first';
+
 interface Sample {
   readonly labels: Labels;
   readonly value: number;
@@ -19,13 +21,12 @@ export interface Cell {
 
 abstract class Series {
   abstract readonly type: 'counter' | 'gauge' | 'histogram';
-  /** How the figures of several workers are put together. */
-  readonly aggregator = 'sum';
-
   constructor(
     readonly name: string,
     readonly help: string,
     registry: Registry,
+    /** How the figures of several workers are put together. */
+    readonly aggregator: Aggregator = 'sum',
   ) {
     registry.registerMetric(this as never);
   }
@@ -74,8 +75,14 @@ export class GaugeSeries extends Series {
   readonly type = 'gauge';
   readonly #read: () => readonly Sample[] | number;
 
-  constructor(name: string, help: string, registry: Registry, read: () => readonly Sample[] | number) {
-    super(name, help, registry);
+  constructor(
+    name: string,
+    help: string,
+    registry: Registry,
+    read: () => readonly Sample[] | number,
+    aggregator: Aggregator = 'sum',
+  ) {
+    super(name, help, registry, aggregator);
     this.#read = read;
   }
 

@@ -1,34 +1,29 @@
 /** The agent's network address: the peer's, or what a trusted front proxy says (TRUSTED_PROXY_CIDRS). */
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Exchange } from '../exchange.js';
 
 export class ClientAddress {
-  readonly #trusted: BlockList | null;
+  /** Null: nobody is trusted. */
+  readonly #trusted: CidrList | null;
 
   /** `cidrs` were checked when the configuration was read. */
   constructor(cidrs: readonly string[]) {
-    this.#trusted = cidrs.length === 0 ? null : new BlockList();
-    for (const cidr of cidrs) {
-      const slash = cidr.indexOf('/');
-      const address = slash === -1 ? cidr : cidr.slice(0, slash);
-      const type = address.includes(':') ? 'ipv6' : 'ipv4';
-      const prefix = slash === -1 ? (type === 'ipv6' ? 128 : 32) : Number(cidr.slice(slash + 1));
-      this.#trusted!.addSubnet(address, prefix, type);
-    }
+    this.#trusted = cidrs.length === 0 ? null : new CidrList(cidrs);
   }
 
   of(x: Exchange): string {
     const peer = Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1');
-    if (this.#trusted === null || !this.#isTrusted(peer)) return peer;
-    const forwarded = forwardedFor(x.request.headers);
-    // From the right: each trusted proxy vouches for the address before its own.
-    for (let i = forwarded.length - 1; i >= 0; i--) if (!this.#isTrusted(forwarded[i]!)) return forwarded[i]!;
-    return peer;
+    return this.#trusted === null ? peer : this.#behindProxies(peer, x.request.headers);
   }
 
-  #isTrusted(address: string): boolean {
-    const family = isIP(address);
-    return family !== 0 && this.#trusted!.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  /** From the right: each trusted proxy vouches for the address that it wrote before its own. */
+  #behindProxies(peer: string, headers: readonly string[]): string {
+    const trusted = this.#trusted!;
+    let client = peer;
+    const forwarded = forwardedFor(headers);
+    for (let i = forwarded.length - 1; i >= 0 && trusted.includes(client); i--) client = forwarded[i]!;
+    return client;
   }
 }
 
