@@ -15,7 +15,7 @@ import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { ProxyServer } from './proxy-server.js';
 import { ClientAddress } from './stages/client-address.js';
-import { MeterCalls } from './stages/meter-calls.js';
+import { ProviderMetering } from './stages/provider-metering.js';
 import { UpstreamPools } from './upstream/pools.js';
 import { AddressSightings } from './usage/address-sightings.js';
 import { GrpcUsageSink } from './usage/grpc-sink.js';
@@ -104,7 +104,7 @@ export class Gateway implements OpsSource {
         connectTimeoutMs: config.upstreamConnectTimeoutMs,
       }),
     });
-    this.#server = this.#createServer(new MeterCalls(prices, new MeterMemory(), config.editedBodyBytesMax));
+    this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));
     this.#observeFigures();
     this.#source.start(this.#cache);
   }
@@ -137,7 +137,8 @@ export class Gateway implements OpsSource {
     this.#tally.flush(Date.now());
     await this.#counters.close();
     const sent = await this.#shipper.flush(drainTimeoutMs * FLUSH_RATIO);
-    if (!sent) this.#log.warn('not all usage was acknowledged: the rest stays in the spool and is sent at the next start');
+    if (!sent)
+      this.#log.warn('not all usage was acknowledged: the rest stays in the spool and is sent at the next start');
     await this.#shipper.stop();
     await this.#spool.close();
     this.#source.stop();
@@ -156,7 +157,7 @@ export class Gateway implements OpsSource {
     };
   }
 
-  #createServer(metering: MeterCalls): ProxyServer {
+  #createServer(metering: ProviderMetering): ProxyServer {
     const config = this.#config;
     const sightings = new AddressSightings((sighting) => this.#spool.appendSighting(sighting));
     const clientAddress = new ClientAddress(config.trustedProxyCidrs);

@@ -9,7 +9,15 @@ import type { UsageReading } from '../metering/meter.js';
 import type { ProxyMetrics } from '../proxy-server.js';
 import type { Rejection } from '../rejections.js';
 import type { Price } from '../stages/call-metering.js';
-import { type Aggregator, type Cell, CounterSeries, CounterView, GaugeSeries, type HistogramCell, HistogramSeries } from './series.js';
+import {
+  type Aggregator,
+  type Cell,
+  CounterSeries,
+  CounterView,
+  GaugeSeries,
+  type HistogramCell,
+  HistogramSeries,
+} from './series.js';
 
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -82,7 +90,12 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
     ]);
     this.#unchecked = counter('gateway_unchecked_total', 'Requests let through unchecked: no counter store', []).cell();
     this.#bugs = counter('gateway_stage_failures_total', 'Requests that ended in an internal error', []).cell();
-    this.#store = new HistogramSeries('gateway_counters_seconds', 'Counter store calls', registry, STORE_SECONDS).cell();
+    this.#store = new HistogramSeries(
+      'gateway_counters_seconds',
+      'Counter store calls',
+      registry,
+      STORE_SECONDS,
+    ).cell();
     this.#resolves = new HistogramSeries(
       'gateway_resolve_seconds',
       'ResolveToken calls',
@@ -106,8 +119,18 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
     gauge('gateway_connections', 'Connections of agents', () => figures.connections());
     gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
     gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
-    gauge('gateway_link_up', '1 while invalidations arrive from the control plane', () => Number(figures.linkUp()), 'min');
-    gauge('gateway_counters_enforcing', '1 while limits are enforced', () => Number(figures.countersEnforcing()), 'min');
+    gauge(
+      'gateway_link_up',
+      '1 while invalidations arrive from the control plane',
+      () => Number(figures.linkUp()),
+      'min',
+    );
+    gauge(
+      'gateway_counters_enforcing',
+      '1 while limits are enforced',
+      () => Number(figures.countersEnforcing()),
+      'min',
+    );
     gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
     gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
     gauge('gateway_spool_full', '1 while new calls are refused', () => Number(figures.spool().full), 'max');
