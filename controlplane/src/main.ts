@@ -1,16 +1,17 @@
 /** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end. */
 import { ConfigError } from '@acg/base/env-reader';
 import { createLogger } from '@acg/base/log';
-import { type Config, loadConfig } from './config.js';
+import { loadConfig } from './config.js';
 import { startupProblem } from './ops/startup-problem.js';
 import { buildService } from './service.js';
 
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
 
-function readConfig(): Config {
+/** Ends the process with one line per problem of the configuration. */
+function configured<T>(build: () => T): T {
   try {
-    return loadConfig(process.env);
+    return build();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const problem of error.problems) process.stderr.write(`controlplane: ${problem}\n`);
@@ -18,9 +19,9 @@ function readConfig(): Config {
   }
 }
 
-const config = readConfig();
+const config = configured(() => loadConfig(process.env));
 const log = createLogger('control', config.logLevel);
-const service = buildService(config, log);
+const service = configured(() => buildService(config, log));
 
 let stopping = false;
 async function stop(reason: string): Promise<void> {
@@ -41,9 +42,9 @@ process.on('SIGINT', () => void stop('SIGINT'));
 process.on('disconnect', () => void stop('launcher ended'));
 
 try {
-  const { port } = await service.start();
-  log.info({ host: config.host, port }, 'control plane listening');
-  process.send?.({ ready: true, port });
+  const { port, grpcPort } = await service.start();
+  log.info({ host: config.host, port, grpcPort }, 'control plane listening');
+  process.send?.({ ready: true, port, grpcPort });
 } catch (error) {
   process.stderr.write(`controlplane: ${startupProblem(error, config)}\n`);
   process.exit(EXIT_UNAVAILABLE);

@@ -1,4 +1,7 @@
-/** Composition root of the control plane: the only file that builds adapters; start and stop in order. */
+/**
+ * Composition root of the control plane: the only file that builds adapters; start and stop in order. Throws
+ * `ConfigError` when a file that the configuration names cannot be used.
+ */
 import type { Logger } from '@acg/base/log';
 import { Vault } from './accounts/vault.js';
 import { SessionTokens } from './auth/session-token.js';
@@ -9,10 +12,12 @@ import { buildEventing } from './eventing.js';
 import { type App, createApp } from './http/app.js';
 import { Authenticator } from './http/authenticate.js';
 import { buildIdentity } from './identity.js';
+import { buildLink } from './link.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
+import { loadCatalogue } from './providers/catalogue/catalogue.js';
 
 const SQL_CONNECTIONS_MAX = 10;
 
@@ -20,7 +25,7 @@ export interface Service {
   readonly app: App;
   readonly sql: Sql;
   /** Migrates, opens the ports; resolves when everything is served. */
-  start(): Promise<{ port: number }>;
+  start(): Promise<{ port: number; grpcPort: number }>;
   /** Stops accepting, lets requests finish, closes the pool. */
   stop(): Promise<void>;
 }
@@ -43,7 +48,18 @@ export function buildService(config: Config, log: Logger): Service {
   const identity = buildIdentity(app, { config, log, sql, tokens, metrics });
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
+  const catalogue = loadCatalogue(config.providersFile);
   const eventing = buildEventing(app, { config, log, sql, metrics, vault });
+  const link = buildLink({
+    config,
+    log,
+    sql,
+    metrics,
+    catalogue,
+    vault,
+    greeting: { circuits: async () => [], prices: { overrides: [] } },
+    handlers: {},
+  });
 
   return {
     app,
@@ -54,12 +70,14 @@ export function buildService(config: Config, log: Logger): Service {
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       await eventing.start();
+      const { port: grpcPort } = await link.start();
       health.started = true;
       const address = app.server.address();
-      return { port: typeof address === 'object' && address !== null ? address.port : config.port };
+      return { port: typeof address === 'object' && address !== null ? address.port : config.port, grpcPort };
     },
     async stop() {
       health.started = false;
+      await link.stop();
       await app.close();
       await identity.stop();
       await eventing.stop();

@@ -32,6 +32,8 @@ export interface TestControlPlane {
   readonly service: Service;
   readonly database: TestDatabase;
   readonly url: string;
+  /** `host:port` for data planes. */
+  readonly grpcAddress: string;
   readonly env: Readonly<Record<string, string>>;
   /** One HTTP call; `token` null sends no Authorization. */
   call(method: string, path: string, options?: { token?: string | null; body?: unknown }): Promise<ApiResponse>;
@@ -53,7 +55,6 @@ export interface SentMail {
 export async function startControlPlane(
   overrides: Readonly<Record<string, string>> = {},
   database?: TestDatabase,
-  beforeStart: (service: Service) => void = () => {},
 ): Promise<TestControlPlane> {
   const db = database ?? (await createTestDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), 'acg-control-'));
@@ -76,8 +77,7 @@ export async function startControlPlane(
       ? createLogger('control', 'silent')
       : createLogger('control', config.logLevel, (line) => void logLines.push(line));
   const service = buildService(config, log);
-  beforeStart(service);
-  const { port } = await service.start();
+  const { port, grpcPort } = await service.start();
   const url = `http://127.0.0.1:${port}`;
   const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
   const call: TestControlPlane['call'] = async (method, path, { token = null, body } = {}) => {
@@ -98,6 +98,7 @@ export async function startControlPlane(
     service,
     database: db,
     url,
+    grpcAddress: `127.0.0.1:${grpcPort}`,
     env,
     call,
     async member(role, orgId) {
@@ -161,13 +162,10 @@ export function parseMail(source: string): { header(name: string): string; text:
 }
 
 /** One control plane for all tests of the calling file. */
-export function useControlPlane(
-  overrides: Readonly<Record<string, string>> = {},
-  beforeStart?: (service: Service) => void,
-): () => TestControlPlane {
+export function useControlPlane(overrides: Readonly<Record<string, string>> = {}): () => TestControlPlane {
   let plane: TestControlPlane | null = null;
   beforeAll(async () => {
-    plane = await startControlPlane(overrides, undefined, beforeStart);
+    plane = await startControlPlane(overrides);
   });
   afterAll(async () => {
     await plane?.stop();

@@ -7,7 +7,13 @@ import { budgetExceeded, type Rejection, rateLimited } from '../rejections.js';
 
 const NANOS_PER_CENT = 10_000_000;
 
-export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exchange) => void): Stage {
+export interface AdmitDeps {
+  readonly counters: Pick<Counters, 'admit'>;
+  readonly advance: (x: Exchange) => void;
+  readonly onUnchecked: (x: Exchange) => void;
+}
+
+export function createAdmit(deps: AdmitDeps): Stage {
   const settle = (x: Exchange, admission: Admission): StageResult => {
     x.admission = admission;
     const rejection = refusalOf(admission, x.context!);
@@ -15,13 +21,14 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exch
       x.reject(rejection);
       return DONE;
     }
+    if (admission.outcome === 'unchecked') deps.onUnchecked(x);
     return NEXT;
   };
   return (x) => {
     const context = x.context!;
     let waiting = false;
     let result: StageResult = WAIT;
-    counters.admit(
+    deps.counters.admit(
       {
         agentId: context.agentId,
         providerSlug: x.upstream!.providerSlug,
@@ -35,7 +42,7 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exch
         if (!waiting) {
           result = settle(x, admission);
         } else if (!x.over && settle(x, admission) === NEXT) {
-          advance(x);
+          deps.advance(x);
         }
       },
     );

@@ -9,7 +9,7 @@ import type { CallMetering } from './call-metering.js';
 
 export function createForward(
   pools: Pick<UpstreamPools, 'acquire'>,
-  metering: Pick<CallMetering, 'request' | 'requestObserver'>,
+  metering: Pick<CallMetering, 'request'>,
   support: RelaySupport,
 ): Stage {
   return (x: Exchange) => {

@@ -16,6 +16,7 @@ create table agents (
   unique (project_id, slug)
 );
 create index agents_org on agents (org_id, created_at desc, id desc);
+create index agents_org_slug on agents (org_id, slug); -- tokens of scope org name agents by slug
 
 create table api_keys (
   id uuid primary key,

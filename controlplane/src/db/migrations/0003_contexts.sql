@@ -15,6 +15,7 @@ create table data_planes (
   id text primary key,
   counters text not null check (counters in ('memory', 'redis')),
   control_plane_id text not null,
+  connection_id uuid not null, -- of this registration: a late clean-up of an older one must not end it
   version text not null,
   connected_at timestamptz not null default now(),
   seen_at timestamptz not null default now()

@@ -1,0 +1,62 @@
+/** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
+import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import type { Credentials } from '../providers/catalogue/provider.js';
+import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js';
+import type { AccountRow, AgentRow, KeyRow } from './store.js';
+
+/** SPEC §8: what holds where an agent has no limit of its own. */
+export const DEFAULT_RPM_LIMIT = 60;
+export const DEFAULT_RPD_LIMIT = 10_000;
+
+/** The credentials of an account, or null when they cannot be read. */
+export type OpenCredentials = (account: AccountRow) => Credentials | null;
+
+export function assembleContext(
+  key: KeyRow,
+  agent: AgentRow,
+  catalogue: Catalogue,
+  open: OpenCredentials,
+): IAgentContext {
+  const upstreams = agent.accounts
+    .map((account) => upstreamOfAccount(key.orgId, account, catalogue, open))
+    .filter((upstream) => upstream !== null);
+  const assigned = new Set(upstreams.map((upstream) => upstream.providerSlug));
+  const all = [...catalogue.providers.map((provider) => provider.slug), ...agent.customSlugs];
+  return {
+    keyId: key.id,
+    keyScope: key.scope,
+    orgId: key.orgId,
+    projectId: agent.projectId,
+    agentId: agent.id,
+    agentName: agent.name,
+    agentSlug: agent.slug,
+    agentStatus: agent.status,
+    rpmLimit: agent.rpmLimit ?? DEFAULT_RPM_LIMIT,
+    rpdLimit: agent.rpdLimit ?? DEFAULT_RPD_LIMIT,
+    ...(agent.budgetCentsMonthly === null ? {} : { budgetCents: agent.budgetCentsMonthly }),
+    spendMonth: agent.spendMonth,
+    spendNanos: Number(agent.spendNanos),
+    ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
+    upstreams,
+    unassignedProviders: all.filter((slug) => !assigned.has(slug)),
+  };
+}
+
+/** Null: the account's provider is gone. */
+function upstreamOfAccount(
+  orgId: string,
+  account: AccountRow,
+  catalogue: Catalogue,
+  open: OpenCredentials,
+): IUpstream | null {
+  const assignable = assignableOf(orgId, account, catalogue);
+  if (assignable === null) return null;
+  return upstreamOf(assignable, account.id, account.status === 'active' ? open(account) : null);
+}
+
+function assignableOf(orgId: string, account: AccountRow, catalogue: Catalogue): AssignableProvider | null {
+  if (account.custom !== null) return { kind: 'custom', provider: account.custom, orgId };
+  const provider = catalogue.get(account.providerSlug);
+  return provider === null ? null : { kind: 'built_in', provider };
+}

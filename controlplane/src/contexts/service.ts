@@ -1,0 +1,52 @@
+/** Answers which context serves a gateway token (SPEC §8 steps 1 and 2; DESIGN §5 "Agent naming"). */
+import type { Logger } from '@acg/base/log';
+import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
+import { openCredentials } from '../accounts/credentials.js';
+import type { Vault } from '../accounts/vault.js';
+import type { Sql } from '../db/sql.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { assembleContext } from './assemble.js';
+import { type AccountRow, type AgentRow, type KeyRow, loadByTokenHash } from './store.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export class ContextService {
+  constructor(
+    readonly sql: Sql,
+    readonly catalogue: Catalogue,
+    readonly vault: Vault,
+    readonly log: Logger,
+  ) {}
+
+  /** `tokenHash`: 32 bytes; `agentRef`: the value of x-gateway-agent or `''`. */
+  async resolve(tokenHash: Uint8Array, agentRef: string): Promise<IResolveTokenResponse> {
+    const agentRefId = UUID.test(agentRef) ? agentRef.toLowerCase() : null;
+    const { revision, key, agents } = await loadByTokenHash(this.sql, tokenHash, agentRef, agentRefId);
+    if (key === null) return { outcome: Outcome.UNKNOWN_TOKEN, revision };
+    const agent = chooseAgent(key, agents, agentRef, agentRefId);
+    if (typeof agent === 'number') return { outcome: agent, revision };
+    const open = (account: AccountRow) => openCredentials(this.vault, this.log, key.orgId, account);
+    return { outcome: Outcome.FOUND, context: assembleContext(key, agent, this.catalogue, open), revision };
+  }
+}
+
+/** The agent, or the outcome that refuses. */
+function chooseAgent(
+  key: KeyRow,
+  agents: readonly AgentRow[],
+  agentRef: string,
+  agentRefId: string | null,
+): AgentRow | number {
+  const [first, second] = agents;
+  if (key.scope === 'agent') {
+    // Keys go with their agent, so only a deletion in progress leaves one without.
+    if (first === undefined) return Outcome.UNKNOWN_TOKEN;
+    const itself = agentRef === '' || agentRefId === first.id || agentRef === first.slug;
+    return itself ? first : Outcome.AGENT_OUT_OF_SCOPE;
+  }
+  if (agentRef === '') return Outcome.AGENT_REQUIRED;
+  if (first === undefined) return Outcome.AGENT_OUT_OF_SCOPE;
+  // An id names exactly one, even where another agent's slug happens to look like it.
+  if (second !== undefined && first.id !== agentRefId) return Outcome.AGENT_AMBIGUOUS;
+  return first;
+}

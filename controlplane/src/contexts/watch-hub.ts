@@ -1,0 +1,173 @@
+/**
+ * All data planes that watch this control-plane instance. A heartbeat says "you have heard everything up to now", so
+ * it is sent only after the invalidations were read successfully: without the database there are no heartbeats, and
+ * data planes go over to serving stale contexts (DESIGN §6 "Partition").
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@acg/base/log';
+import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
+import type { Sql } from '../db/sql.js';
+import { InvalidationFeed, type InvalidationRow, pruneInvalidations } from './invalidation-feed.js';
+import { confirmDataPlanes, registerDataPlane, unregisterDataPlane } from './registrations.js';
+import { type EventSink, Watcher } from './watcher.js';
+
+/** What a data plane is told beside the invalidations. */
+export interface Greeting {
+  /** Every circuit that is not CLOSED. */
+  circuits(): Promise<readonly ICircuitState[]>;
+  readonly prices: IPriceBook;
+}
+
+export interface WatchIdentity {
+  readonly dataPlaneId: string;
+  readonly counters: 'memory' | 'redis';
+  readonly version: string;
+  /** What the data plane has seen; 0 = nothing. */
+  readonly lastRevision: number;
+}
+
+const HEARTBEAT_MS = 2_000;
+const INVALIDATIONS_KEPT_MS = 3_600_000;
+const PRUNE_EVERY_BEATS = 150;
+
+const KINDS = {
+  key: InvalidationKind.KEY,
+  agent: InvalidationKind.AGENT,
+  provider: InvalidationKind.PROVIDER,
+  org: InvalidationKind.ORG,
+  project: InvalidationKind.PROJECT,
+} as const;
+
+export class WatchHub {
+  readonly controlPlaneId = randomUUID();
+  readonly #sql: Sql;
+  readonly #log: Logger;
+  readonly #greeting: Greeting;
+  readonly #feed: InvalidationFeed;
+  readonly #watchers = new Set<Watcher>();
+  #timer: NodeJS.Timeout | null = null;
+  #beating = false;
+  #beats = 0;
+  #stopped = false;
+
+  constructor(sql: Sql, log: Logger, greeting: Greeting) {
+    this.#sql = sql;
+    this.#log = log;
+    this.#greeting = greeting;
+    this.#feed = new InvalidationFeed(sql, log, (rows) => {
+      for (const row of rows) this.broadcast(eventOf(row));
+    });
+  }
+
+  /** Connected data planes, for metrics. */
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  async start(): Promise<void> {
+    await this.#feed.start();
+    this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+  }
+
+  /** Ends every watch; the data planes go to another instance. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    const all = [...this.#watchers];
+    this.#watchers.clear();
+    for (const watcher of all) watcher.end('shutting_down');
+    await Promise.allSettled(all.map((watcher) => unregisterDataPlane(this.#sql, watcher.connectionId)));
+    await this.#feed.stop();
+  }
+
+  /**
+   * Registers a data plane and greets it. Throws `CountersNotShared`, or what the database throws; then the caller ends
+   * the call. Afterwards the hub ends it through `sink`; when the other side leaves, call {@link leave}.
+   */
+  async join(identity: WatchIdentity, sink: EventSink): Promise<Watcher> {
+    const { dataPlaneId, counters, version, lastRevision } = identity;
+    const connectionId = randomUUID();
+    const { controlPlaneId } = this;
+    await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
+    for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#cut(other, 'replaced');
+    const watcher = new Watcher(dataPlaneId, connectionId, sink);
+    this.#watchers.add(watcher); // before anything is read, so that nothing falls between greeting and live events
+    try {
+      await this.#greet(watcher, lastRevision);
+    } catch (error) {
+      this.leave(watcher);
+      throw error;
+    }
+    if (this.#stopped) this.#cut(watcher, 'shutting_down');
+    return watcher;
+  }
+
+  leave(watcher: Watcher): void {
+    watcher.abandon();
+    this.#watchers.delete(watcher);
+    void unregisterDataPlane(this.#sql, watcher.connectionId).catch((error: unknown) => {
+      // It counts as gone a few seconds later by itself.
+      this.#log.warn({ err: error, dataPlaneId: watcher.dataPlaneId }, 'data plane not unregistered');
+    });
+  }
+
+  /** To every data plane of this instance. */
+  broadcast(event: IWatchEvent): void {
+    for (const watcher of this.#watchers) {
+      watcher.send(event);
+      if (watcher.ended) this.#watchers.delete(watcher);
+    }
+  }
+
+  async #greet(watcher: Watcher, lastRevision: number): Promise<void> {
+    await this.#feed.read();
+    const revision = this.#feed.lastRevision;
+    const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, revision);
+    const hello: IWatchEvent = {
+      revision,
+      hello: {
+        controlPlaneId: this.controlPlaneId,
+        reset: missed === null,
+        circuits: [...(await this.#greeting.circuits())],
+        prices: this.#greeting.prices,
+        heartbeatMs: HEARTBEAT_MS,
+      },
+    };
+    watcher.greet([hello, ...(missed ?? []).map(eventOf)], revision);
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#beating) return; // the database is slow: one beat at a time
+    this.#beating = true;
+    try {
+      await this.#feed.read();
+      this.broadcast({ heartbeat: {} });
+      await this.#confirm();
+      if (++this.#beats % PRUNE_EVERY_BEATS === 0) await pruneInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'heartbeat not sent: the database does not answer');
+    } finally {
+      this.#beating = false;
+    }
+  }
+
+  async #confirm(): Promise<void> {
+    const before = [...this.#watchers];
+    if (before.length === 0) return;
+    const held = await confirmDataPlanes(
+      this.#sql,
+      before.map((watcher) => watcher.connectionId),
+    );
+    for (const watcher of before) if (!held.has(watcher.connectionId)) this.#cut(watcher, 'replaced');
+  }
+
+  #cut(watcher: Watcher, reason: 'replaced' | 'shutting_down'): void {
+    this.#watchers.delete(watcher);
+    watcher.end(reason);
+  }
+}
+
+const eventOf = ({ revision, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
+  revision,
+  invalidation: { kind: KINDS[kind], id, endsSessions },
+});

@@ -1,0 +1,97 @@
+/**
+ * The gRPC server for data planes. Every call is authorized before its handler runs; the link is mutual TLS or, on
+ * loopback, the shared INTERNAL_TOKEN (proto/link-security.ts).
+ */
+import type { Logger } from '@acg/base/log';
+import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/client';
+import { type LinkSecurity, linkAuthorized, serverCredentials } from '@acg/proto/link-security';
+import { type GatewayHandlers, gatewayService } from '@acg/proto/service';
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Server,
+  type ServiceDefinition,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+
+const SERVER_OPTIONS = {
+  // A data plane that vanished without a word is noticed within 15 s.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.max_receive_message_length': LINK_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': LINK_MESSAGE_BYTES_MAX,
+  'grpc.max_concurrent_streams': 2_000,
+};
+
+const REFUSED = { code: status.UNAUTHENTICATED, details: 'INTERNAL_TOKEN does not match' };
+
+export class GrpcServer {
+  readonly #server = new Server(SERVER_OPTIONS);
+  readonly #security: LinkSecurity;
+
+  /** A method without a handler answers UNIMPLEMENTED. */
+  constructor(security: LinkSecurity, handlers: Partial<GatewayHandlers>, log: Logger) {
+    this.#security = security;
+    const guarded: UntypedServiceImplementation = {};
+    const refuse = (peer: string): void => log.warn({ peer }, 'gRPC call refused: INTERNAL_TOKEN does not match');
+    for (const [name, handler] of Object.entries(handlers)) {
+      guarded[name] =
+        name === 'watch'
+          ? guardStream(security, handler as GatewayHandlers['watch'], refuse)
+          : guardUnary(security, handler as handleUnaryCall<unknown, unknown>, refuse);
+    }
+    this.#server.addService(gatewayService as unknown as ServiceDefinition, guarded);
+  }
+
+  /** `listen`: `host:port`, port 0 for any. Rejects when the address cannot be had. */
+  async start(listen: string): Promise<{ port: number }> {
+    const port = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(listen, serverCredentials(this.#security), (error, bound) => {
+        if (error === null) resolve(bound);
+        else reject(Object.assign(error, { code: 'EADDRINUSE' }));
+      });
+    });
+    return { port };
+  }
+
+  /** Lets calls under way finish, but no longer than that. End the watches first. */
+  async stop(graceMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.#server.forceShutdown();
+        resolve();
+      }, graceMs);
+      this.#server.tryShutdown(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+type Refuse = (peer: string) => void;
+
+function guardUnary<Q, A>(
+  security: LinkSecurity,
+  handler: handleUnaryCall<Q, A>,
+  refuse: Refuse,
+): handleUnaryCall<Q, A> {
+  return (call, done) => {
+    if (linkAuthorized(security, call.metadata)) return handler(call, done);
+    refuse(call.getPeer());
+    done(REFUSED);
+  };
+}
+
+function guardStream<Q, A>(
+  security: LinkSecurity,
+  handler: handleServerStreamingCall<Q, A>,
+  refuse: Refuse,
+): handleServerStreamingCall<Q, A> {
+  return (call) => {
+    if (linkAuthorized(security, call.metadata)) return handler(call);
+    refuse(call.getPeer());
+    call.emit('error', Object.assign(new Error(REFUSED.details), REFUSED));
+  };
+}

@@ -1,0 +1,58 @@
+/** Builds what data planes talk to: contexts, the watch and the gRPC server; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import type { GatewayHandlers } from '@acg/proto/service';
+import type { Vault } from './accounts/vault.js';
+import type { Config } from './config.js';
+import { ContextService } from './contexts/service.js';
+import { type Greeting, WatchHub } from './contexts/watch-hub.js';
+import type { Sql } from './db/sql.js';
+import { resolveTokenHandler } from './grpc/context-service.js';
+import { GrpcServer } from './grpc/server.js';
+import { watchHandler } from './grpc/watch-service.js';
+import type { Metrics } from './ops/metrics.js';
+import type { Catalogue } from './providers/catalogue/catalogue.js';
+
+export interface LinkParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly metrics: Metrics;
+  readonly catalogue: Catalogue;
+  readonly vault: Vault;
+  /** What a data plane is told when it connects, beside the invalidations. */
+  readonly greeting: Greeting;
+  /** The calls that other parts answer. */
+  readonly handlers: Partial<GatewayHandlers>;
+}
+
+export interface Link {
+  /** Broadcasts to the data planes of this instance. */
+  readonly hub: WatchHub;
+  start(): Promise<{ port: number }>;
+  /** Sends the data planes to other instances, lets calls under way finish. Called before the pool closes. */
+  stop(): Promise<void>;
+}
+
+const STOP_GRACE_MS = 5_000;
+
+export function buildLink({ config, log, sql, metrics, catalogue, vault, greeting, handlers }: LinkParts): Link {
+  const hub = new WatchHub(sql, log, greeting);
+  const contexts = new ContextService(sql, catalogue, vault, log);
+  metrics.gauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
+  const server = new GrpcServer(
+    config.link,
+    { ...handlers, resolveToken: resolveTokenHandler(contexts, log), watch: watchHandler(hub, log) },
+    log,
+  );
+  return {
+    hub,
+    async start() {
+      await hub.start();
+      return server.start(config.grpcListen);
+    },
+    async stop() {
+      await hub.stop();
+      await server.stop(STOP_GRACE_MS);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** Turns a provider and one account's credentials into the generic upstream of the data plane (DESIGN §2). Pure. */
+import type { IInjection, IUpstream } from '@acg/proto/messages';
+import { circuitKey } from '../circuit/circuit-key.js';
+import type { CustomProvider } from '../custom-providers/provider.js';
+import { customCredentialFields, customInjection } from '../custom-providers/provider.js';
+import type { BuiltInProvider, CredentialField, Credentials } from './catalogue/provider.js';
+
+/** A provider that an account can be made for. */
+export type AssignableProvider =
+  | { readonly kind: 'built_in'; readonly provider: BuiltInProvider }
+  | { readonly kind: 'custom'; readonly provider: CustomProvider; readonly orgId: string };
+
+export const credentialFieldsOf = (assignable: AssignableProvider): readonly CredentialField[] =>
+  assignable.kind === 'built_in'
+    ? assignable.provider.credentialFields
+    : customCredentialFields(assignable.provider.authType);
+
+/** `credentials` null: the account has none that may be used; the upstream is complete but for them. */
+export function upstreamOf(
+  assignable: AssignableProvider,
+  accountId: string,
+  credentials: Credentials | null,
+): IUpstream {
+  const upstream = assignable.kind === 'built_in' ? builtIn(assignable.provider, credentials) : custom(assignable);
+  const injection: IInjection =
+    credentials === null
+      ? { none: {} }
+      : assignable.kind === 'built_in'
+        ? assignable.provider.inject(credentials)
+        : customInjection(assignable.provider, credentials);
+  return {
+    ...upstream,
+    providerSlug: assignable.provider.slug,
+    accountId,
+    accountStatus: credentials === null ? 'needs_credentials' : 'active',
+    injection,
+  };
+}
+
+function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IUpstream {
+  const address =
+    credentials === null ? { baseUrl: provider.baseUrl ?? NOWHERE, tenantGiven: true } : provider.address(credentials);
+  const { origin, basePath } = splitBaseUrl(address.baseUrl);
+  return {
+    custom: false,
+    publicSlug: provider.slug,
+    origin,
+    basePath,
+    tenantAddress: address.tenantGiven,
+    circuitKey: circuitKey({ providerSlug: provider.slug, origin, orgId: null }),
+    usageFormat: provider.usageFormat,
+    priceProvider: provider.priceProvider,
+    failure: { statuses: [...provider.failureStatuses], exemptBodyMarker: provider.failureExemptMarker },
+    websocket: provider.websocket,
+  };
+}
+
+const CUSTOM_FAILURE_STATUSES = [500, 502, 503, 504];
+
+function custom({ provider, orgId }: { provider: CustomProvider; orgId: string }): IUpstream {
+  const { origin, basePath } = splitBaseUrl(provider.baseUrl);
+  return {
+    custom: true,
+    publicSlug: 'custom',
+    origin,
+    basePath,
+    tenantAddress: true,
+    circuitKey: circuitKey({ providerSlug: provider.slug, origin, orgId }),
+    usageFormat: provider.usageFormat ?? 'none',
+    priceProvider: '',
+    failure: { statuses: CUSTOM_FAILURE_STATUSES, exemptBodyMarker: '' },
+    // Frames of a metered provider would bypass the budget.
+    websocket: provider.usageFormat === null,
+  };
+}
+
+/** Stands where the address is part of credentials that cannot be read; such an account is never called. */
+const NOWHERE = 'https://unknown.invalid';
+
+/** `https://host/x/` → origin and `/x`. */
+export function splitBaseUrl(baseUrl: string): { origin: string; basePath: string } {
+  const url = new URL(baseUrl);
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+}

@@ -1,0 +1,128 @@
+/** Several control-plane instances and data planes on one database: who hears what. */
+import { createHash, randomBytes } from 'node:crypto';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { publish } from '@acg/controlplane/contexts/publish';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startControlPlane, type TestControlPlane } from '../control-plane.js';
+import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { until } from '../until.js';
+import { type WatchedCache, watchControlPlane } from './watched-cache.js';
+
+let database: TestDatabase;
+let first: TestControlPlane;
+let second: TestControlPlane;
+const watching: WatchedCache[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  first = await startControlPlane({}, database);
+  second = await startControlPlane({}, database);
+});
+afterEach(() => {
+  for (const one of watching.splice(0)) one.stop();
+});
+afterAll(async () => {
+  await first?.stop();
+  await second?.stop();
+  await database?.drop();
+});
+
+const watch = async (
+  planes: readonly TestControlPlane[],
+  identity: Parameters<typeof watchControlPlane>[2] = {},
+  options: Parameters<typeof watchControlPlane>[3] = {},
+): Promise<WatchedCache> => {
+  const one = watchControlPlane(
+    planes.map((plane) => plane.grpcAddress),
+    first.config.link,
+    identity,
+    options,
+  );
+  watching.push(one);
+  await until('the watch is settled', () => one.source.up || one.fatal.length > 0);
+  return one;
+};
+
+/** An agent with a token, made in the database. */
+async function agentWithToken() {
+  const { orgId } = await first.member('admin');
+  const [projectId, agentId, keyId] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
+  const token = `acg_${randomBytes(32).toString('hex')}`;
+  const hash = createHash('sha256').update(token).digest();
+  const { sql } = database;
+  await sql`insert into projects (id, org_id, name, slug) values (${projectId}, ${orgId}, 'P', 'p')`;
+  await sql`insert into agents (id, org_id, project_id, name, slug) values (${agentId}, ${orgId}, ${projectId}, 'A', 'a')`;
+  await sql`insert into api_keys (id, org_id, agent_id, name, key_prefix, token_hash, scope)
+            values (${keyId}, ${orgId}, ${agentId}, 'k', ${token.slice(0, 12)}, ${hash}, 'agent')`;
+  const revoke = () =>
+    sql.begin(async (tx) => {
+      await tx`update api_keys set revoked_at = now() where id = ${keyId}`;
+      await publish(tx, [{ kind: 'key', id: keyId, endsSessions: true }]);
+    });
+  return { orgId, agentId, keyId, token, revoke };
+}
+
+describe('Watch', () => {
+  it('a revocation reaches the data planes of every instance', async () => {
+    const { token, keyId, revoke } = await agentWithToken();
+    const caches = [await watch([first]), await watch([second])];
+    for (const one of caches) expect((await one.lookUp(token)).context?.keyId).toBe(keyId);
+    await revoke();
+    await until('the end of its sessions is heard', () => caches.every((one) => one.ended.includes(`key ${keyId}`)));
+    for (const one of caches) expect((await one.lookUp(token)).refusal).toBe('unknown_token');
+  });
+
+  it('what was missed while nobody listened is replayed, and the rest stays cached', async () => {
+    const gone = await agentWithToken();
+    const kept = await agentWithToken();
+    const other = await startControlPlane({}, database);
+    const one = await watch([other]);
+    await one.lookUp(gone.token);
+    await one.lookUp(kept.token);
+    const address = other.grpcAddress;
+    await other.stop();
+    await until('the link is down', () => !one.source.up);
+    await gone.revoke();
+    const again = await startControlPlane({ GRPC_LISTEN: address }, database);
+    await until('the link is up again', () => one.source.up);
+    expect(one.cache.size).toBe(1);
+    expect((await one.lookUp(gone.token)).refusal).toBe('unknown_token');
+    await again.stop();
+  });
+
+  it('moves to another instance when its own stops', async () => {
+    const { token, keyId, revoke } = await agentWithToken();
+    const other = await startControlPlane({}, database);
+    const one = await watch([other, first]);
+    await one.lookUp(token);
+    await other.stop();
+    await until('the link is up elsewhere', () => one.source.up);
+    await revoke();
+    await until('the revocation is heard', () => one.ended.includes(`key ${keyId}`));
+  });
+
+  it('hears of changes after the LISTEN connections were cut', async () => {
+    const { keyId, revoke } = await agentWithToken();
+    const one = await watch([first]);
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'`;
+    await revoke();
+    await until('the revocation is heard', () => one.ended.includes(`key ${keyId}`));
+  });
+
+  it('refuses a second data plane with in-process counters, through any instance, until the first is gone', async () => {
+    const one = await watch([first], { counters: 'memory', dataPlaneId: 'a' });
+    const refused = await watch([second], { counters: 'memory', dataPlaneId: 'b' });
+    expect(refused.fatal).toEqual([expect.stringContaining('Set REDIS_URL')]);
+    const replaced = await watch([second], { counters: 'memory', dataPlaneId: 'a' });
+    expect(replaced.source.up).toBe(true);
+    one.stop();
+    replaced.stop();
+    await until(
+      'the registration has ended',
+      async () => (await database.sql`select 1 from data_planes where id = 'a'`).length === 0,
+    );
+    expect((await watch([second], { counters: 'memory', dataPlaneId: 'b' })).source.up).toBe(true);
+  });
+});
