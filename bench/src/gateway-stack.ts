@@ -19,6 +19,7 @@ export interface GatewayStack {
   readonly redis: Child;
   readonly redisPort: number;
   readonly postgresPid: number;
+  readonly databaseUrl: Secret;
   readonly tenant: Tenant;
   /** Gateway token of an agent whose limits are far above the load, with a budget. */
   readonly token: string;
@@ -81,6 +82,7 @@ export async function startGateway(
     redis: redis.child,
     redisPort: redis.port,
     postgresPid: cluster.pid,
+    databaseUrl: new Secret(cluster.url('bench')),
     tenant,
     token,
     agentId: agent.id,

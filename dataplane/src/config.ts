@@ -1,6 +1,7 @@
 /** Every setting of the data plane, read and checked once before any port opens (DESIGN §4). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { badCidr } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
@@ -85,8 +86,15 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
     version: packageVersion(),
   };
+  checkCidrs(read, 'EGRESS_ALLOW_CIDRS', config.egressAllowCidrs);
+  checkCidrs(read, 'TRUSTED_PROXY_CIDRS', config.trustedProxyCidrs);
   read.throwIfInvalid();
   return Object.freeze(config);
+}
+
+function checkCidrs(read: EnvReader, name: string, cidrs: readonly string[]): void {
+  const bad = badCidr(cidrs);
+  if (bad !== null) read.problem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
 }
 
 function readRedisUrls(read: EnvReader): readonly URL[] | null {

@@ -6,6 +6,7 @@
 import type { AgentContext, Upstream } from './context/agent-context.js';
 import type { Admission } from './counters/counters.js';
 import type { UsageMeter } from './metering/meter.js';
+import type { RequestScanner } from './metering/request-scanner.js';
 import type { Rejection } from './rejections.js';
 import type { Relay } from './relay.js';
 import type { RequestBody } from './request-body.js';
@@ -26,6 +27,7 @@ export interface AgentResponse {
   onWritable(ready: (offset: number) => boolean): unknown;
   pause(): void;
   resume(): void;
+  getRemoteAddressAsText(): ArrayBuffer;
   close(): unknown;
 }
 
@@ -91,6 +93,8 @@ export class Exchange {
   requestItems = 0;
   /** The body was edited so that the stream reports usage: what the caller did not ask for is taken out again. */
   usageAsked = false;
+  /** Reads the request's body while it streams. */
+  requestScanner: RequestScanner | null = null;
   meter: UsageMeter | null = null;
   /** 0 until the upstream has answered. */
   upstreamStatus = 0;

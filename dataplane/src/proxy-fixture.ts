@@ -183,6 +183,7 @@ export class Fixture {
       metering: {
         bodyBytesWanted: () => 0,
         request: (_x, body) => body,
+        requestObserver: () => null,
         response: (x) => {
           x.meter = new CountingMeter();
           return null;
@@ -192,7 +193,7 @@ export class Fixture {
       pools: this.pools,
       tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
       onAuthenticated: () => {},
-      metrics: { onRejected: () => {}, onSettled: () => {}, onUnchecked: () => {}, onBug: () => void this.bugs++ },
+      metrics: { onRejected: () => {}, onSettled: () => {}, onStreamOpened: () => {}, onBug: () => void this.bugs++ },
       log: createLogger('test', 'silent'),
     };
   }

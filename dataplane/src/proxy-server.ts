@@ -35,7 +35,8 @@ export interface ProxyOptions extends AcceptOptions {
 export interface ProxyMetrics {
   onRejected(x: Exchange, rejection: Rejection): void;
   onSettled(x: Exchange, reading: UsageReading | null, price: Price): void;
-  onUnchecked(): void;
+  /** A response that comes event by event has begun; `onSettled` ends it. */
+  onStreamOpened(): void;
   onBug(): void;
 }
 
@@ -153,14 +154,14 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   }
 
   #buildPipeline(): Pipeline {
-    const { contexts, circuits, counters, metering, pools, options, metrics, onAuthenticated } = this.#deps;
+    const { contexts, circuits, counters, metering, pools, options, onAuthenticated } = this.#deps;
     const advance = (x: Exchange): void => this.#pipeline.advance(x);
     const stages = [
       parseRequestTarget,
       createAuthenticate({ contexts, advance, onAuthenticated }),
       route,
       createCircuit(circuits, advance),
-      createAdmit({ counters, advance, onUnchecked: () => metrics.onUnchecked() }),
+      createAdmit(counters, advance),
       createCollect(metering, this.#bodyBudget, options.bufferedBodyBytesMax, advance),
       createForward(pools, metering, this.#relaySupport()),
     ];
@@ -169,7 +170,11 @@ export class ProxyServer implements Admittance, ExchangeObserver {
 
   #relaySupport(): RelaySupport {
     return {
-      plan: (x, status, rawHeaders) => planResponse(x, status, rawHeaders, this.#deps.metering),
+      plan: (x, status, rawHeaders) => {
+        const plan = planResponse(x, status, rawHeaders, this.#deps.metering);
+        if (x.streamed) this.#deps.metrics.onStreamOpened();
+        return plan;
+      },
       settle: (x, done) => this.#settle(x, done),
       failed: (x, error) => {
         const answer = failureAnswer(x, error);

@@ -13,6 +13,11 @@ export interface BodySource {
   resume(): void;
 }
 
+export interface BodyObserver {
+  /** Must not keep the buffer. */
+  observe(bytes: Buffer): void;
+}
+
 export class RequestBody {
   /** Bytes received so far. */
   bytes = 0;
@@ -20,6 +25,8 @@ export class RequestBody {
   overflow = false;
   /** Set by whoever waits for completeness; called once per change to complete or overflow. */
   onChange: (() => void) | null = null;
+  /** Reads the bytes of a body that streams, as they pass. Set before {@link stream}. */
+  observer: BodyObserver | null = null;
   readonly #source: BodySource;
   #bytesMax: number;
   #parts: Buffer[] = [];
@@ -44,7 +51,7 @@ export class RequestBody {
     if (last) this.complete = true;
     const stream = this.#stream;
     if (stream !== null) {
-      if (chunk.byteLength > 0 && !stream.push(copy(chunk)) && !last) this.#pause();
+      if (chunk.byteLength > 0 && !this.#pass(stream, copy(chunk)) && !last) this.#pause();
       if (last) stream.push(null);
       return;
     }
@@ -73,10 +80,15 @@ export class RequestBody {
   stream(): Readable {
     const stream = new BodyStream(this.#resumeSource);
     this.#stream = stream;
-    for (const part of this.#parts) stream.push(part);
+    for (const part of this.#parts) this.#pass(stream, part);
     this.#parts = [];
     if (this.complete) stream.push(null);
     return stream;
+  }
+
+  #pass(stream: BodyStream, bytes: Buffer): boolean {
+    this.observer?.observe(bytes);
+    return stream.push(bytes);
   }
 
   /** The agent is gone or has its answer: what still arrives is thrown away. */

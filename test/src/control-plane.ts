@@ -55,6 +55,7 @@ export interface SentMail {
 export async function startControlPlane(
   overrides: Readonly<Record<string, string>> = {},
   database?: TestDatabase,
+  beforeStart: (service: Service) => void = () => {},
 ): Promise<TestControlPlane> {
   const db = database ?? (await createTestDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), 'acg-control-'));
@@ -77,6 +78,7 @@ export async function startControlPlane(
       ? createLogger('control', 'silent')
       : createLogger('control', config.logLevel, (line) => void logLines.push(line));
   const service = buildService(config, log);
+  beforeStart(service);
   const { port, grpcPort } = await service.start();
   const url = `http://127.0.0.1:${port}`;
   const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
@@ -162,10 +164,13 @@ export function parseMail(source: string): { header(name: string): string; text:
 }
 
 /** One control plane for all tests of the calling file. */
-export function useControlPlane(overrides: Readonly<Record<string, string>> = {}): () => TestControlPlane {
+export function useControlPlane(
+  overrides: Readonly<Record<string, string>> = {},
+  beforeStart?: (service: Service) => void,
+): () => TestControlPlane {
   let plane: TestControlPlane | null = null;
   beforeAll(async () => {
-    plane = await startControlPlane(overrides);
+    plane = await startControlPlane(overrides, undefined, beforeStart);
   });
   afterAll(async () => {
     await plane?.stop();

@@ -60,24 +60,25 @@ const document = (options: OpenApiOptions) => ({
 interface TransformInput {
   readonly schema: Record<string, unknown> & { response?: Record<string, unknown> };
   readonly url: string;
-  readonly route: { readonly config?: { readonly access?: Access } };
+  readonly route: { readonly method: unknown; readonly config?: { readonly access?: Access } };
 }
 
 /** Adds what every route has in common, so that the routes need not repeat it: tag, security, error answers. */
 function describeRoute({ schema, url, route }: TransformInput) {
   const access = route.config?.access;
   if (access === undefined || schema?.hide === true) return { schema: { ...schema, hide: true }, url };
-  const errors: Record<string, unknown> = { 400: ErrorReply };
-  if (access !== 'public') Object.assign(errors, { 401: ErrorReply });
-  if (access !== 'public' && access !== 'session') Object.assign(errors, { 403: ErrorReply });
-  if (url.includes(':')) Object.assign(errors, { 404: ErrorReply });
+  const statuses = [400, 401, 429, 500];
+  if (access !== 'public' && access !== 'session') statuses.push(403);
+  if (url.includes(':') || schema.body !== undefined) statuses.push(404);
+  if (route.method !== 'GET') statuses.push(409);
+  const errors = Object.fromEntries(statuses.map((status) => [status, ErrorReply]));
   return {
     url,
     schema: {
       ...schema,
       tags: schema.tags ?? [url.split('/')[2]],
       description: [schema.description, ACCESS_TEXT[access]].filter(Boolean).join(' '),
-      security: access === 'public' ? [] : [{ session: [] }],
+      security: schema.security ?? (access === 'public' ? [] : [{ session: [] }]),
       response: { ...errors, ...schema.response },
     },
   };

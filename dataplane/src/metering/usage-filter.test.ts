@@ -12,7 +12,7 @@ function filtered(stream: Buffer, cuts: readonly number[] = []): string {
     out.push(Buffer.from(filter.push(chunk)));
     chunk.fill(0x22); // nothing may be kept
   }
-  out.push(Buffer.from(filter.end()));
+  out.push(Buffer.from(filter.flush()));
   return Buffer.concat(out).toString();
 }
 

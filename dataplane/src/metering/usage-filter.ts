@@ -81,7 +81,7 @@ export class UsageFilter implements ScanSink {
   }
 
   /** The stream is over: what is still held. */
-  end(): Buffer {
+  flush(): Buffer {
     const length = this.#held.length;
     if (length === 0) return EMPTY;
     const bytes = this.#held.bytes.subarray(0, length);

@@ -7,13 +7,7 @@ import { budgetExceeded, type Rejection, rateLimited } from '../rejections.js';
 
 const NANOS_PER_CENT = 10_000_000;
 
-export interface AdmitDeps {
-  readonly counters: Pick<Counters, 'admit'>;
-  readonly advance: (x: Exchange) => void;
-  readonly onUnchecked: (x: Exchange) => void;
-}
-
-export function createAdmit(deps: AdmitDeps): Stage {
+export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exchange) => void): Stage {
   const settle = (x: Exchange, admission: Admission): StageResult => {
     x.admission = admission;
     const rejection = refusalOf(admission, x.context!);
@@ -21,14 +15,13 @@ export function createAdmit(deps: AdmitDeps): Stage {
       x.reject(rejection);
       return DONE;
     }
-    if (admission.outcome === 'unchecked') deps.onUnchecked(x);
     return NEXT;
   };
   return (x) => {
     const context = x.context!;
     let waiting = false;
     let result: StageResult = WAIT;
-    deps.counters.admit(
+    counters.admit(
       {
         agentId: context.agentId,
         providerSlug: x.upstream!.providerSlug,
@@ -42,7 +35,7 @@ export function createAdmit(deps: AdmitDeps): Stage {
         if (!waiting) {
           result = settle(x, admission);
         } else if (!x.over && settle(x, admission) === NEXT) {
-          deps.advance(x);
+          advance(x);
         }
       },
     );

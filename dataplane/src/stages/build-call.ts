@@ -19,7 +19,7 @@ export type BuiltCall =
 const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
 
 /** Consumes the exchange's body. */
-export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request'>): BuiltCall {
+export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): BuiltCall {
   const { injection } = x.upstream!;
   const headers = forwardedHeaders(x.request.headers, x.position!, injection);
   if (injection.kind === 'sigv4') return objectCall(x, headers);
@@ -46,10 +46,13 @@ function callOf(
   };
 }
 
-function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request'>): Buffer | Readable | null {
+function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): Buffer | Readable | null {
   const { body } = x;
   if (body === null) return null;
-  return body.complete ? metering.request(x, body.take()) : body.stream();
+  if (body.complete) return metering.request(x, body.take());
+  x.requestScanner = metering.requestObserver(x);
+  body.observer = x.requestScanner;
+  return body.stream();
 }
 
 function objectCall(x: Exchange, forwarded: string[]): BuiltCall {

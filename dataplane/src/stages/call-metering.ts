@@ -1,6 +1,7 @@
 /** What the stages ask of metering around one call. */
 import type { Exchange } from '../exchange.js';
 import type { UsageReading } from '../metering/meter.js';
+import type { RequestScanner } from '../metering/request-scanner.js';
 import type { BodyEdit } from '../relay.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 
@@ -17,6 +18,8 @@ export interface CallMetering {
   bodyBytesWanted(x: Exchange): number;
   /** Reads the whole body (sets requestModel, requestItems, usageAsked) and returns the bytes to send. */
   request(x: Exchange, body: Buffer): Buffer;
+  /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
+  requestObserver(x: Exchange): RequestScanner | null;
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
   response(x: Exchange, head: ResponseHead): BodyEdit | null;
   price(x: Exchange, reading: UsageReading): Price;

@@ -9,7 +9,7 @@ import type { CallMetering } from './call-metering.js';
 
 export function createForward(
   pools: Pick<UpstreamPools, 'acquire'>,
-  metering: Pick<CallMetering, 'request'>,
+  metering: Pick<CallMetering, 'request' | 'requestObserver'>,
   support: RelaySupport,
 ): Stage {
   return (x: Exchange) => {

@@ -1,4 +1,4 @@
-/** Which of the provider's headers come back to the agent (DESIGN §5): all but hop-by-hop ones and `set-cookie`. */
+/** Which of the provider's headers come back to the agent (DESIGN §5): all but hop-by-hop ones, `set-cookie` and `date`. */
 import { maskValue } from './mask.js';
 
 /** One provider answer's head, ready for the agent. */
@@ -31,6 +31,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'content-length',
   'set-cookie',
   'set-cookie2',
+  'date', // the server writes its own on every answer
 ]);
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { CircuitBoard, type ProbeOffice } from './circuit-board.js';
+
+interface Setup {
+  readonly board: CircuitBoard;
+  readonly clock: { now: number; up: boolean };
+  readonly released: string[];
+}
+
+function setup(acquire: ProbeOffice['acquire']): Setup {
+  const clock = { now: 1_000_000, up: true };
+  const released: string[] = [];
+  const office: ProbeOffice = { acquire, release: (_key, lease) => void released.push(lease) };
+  const board = new CircuitBoard(office, { nowMs: () => clock.now, linkUp: () => clock.up });
+  return { board, clock, released };
+}
+
+const none: ProbeOffice['acquire'] = async () => ({ lease: null, state: null });
+const away: ProbeOffice['acquire'] = () => Promise.reject(new Error('away'));
+const probe = (board: CircuitBoard): Promise<string | null> =>
+  new Promise((resolve) => board.acquireProbe('a', 3, resolve));
+
+test('circuit board: what was never heard of is closed', () => {
+  expect(setup(none).board.view('a')).toBeNull();
+});
+
+test('circuit board: an update older than what is known is ignored', () => {
+  const { board } = setup(none);
+  board.update({ circuitKey: 'a', state: 'OPEN', epoch: 3, openUntilMs: 1_030_000 });
+  board.update({ circuitKey: 'a', state: 'CLOSED', epoch: 2 });
+  expect(board.view('a')).toEqual({ state: 'OPEN', epoch: 3, openUntilMs: 1_030_000 });
+});
+
+test('circuit board: after a reconnection, what is not named is closed', () => {
+  const { board } = setup(none);
+  board.update({ circuitKey: 'a', state: 'OPEN', epoch: 3 });
+  board.update({ circuitKey: 'b', state: 'OPEN', epoch: 5 });
+  board.replace([{ circuitKey: 'b', state: 'HALF_OPEN', epoch: 6 }]);
+  expect(board.view('a')).toBeNull();
+  expect(board.view('b')?.state).toBe('HALF_OPEN');
+  expect(board.counts()).toEqual({ CLOSED: 0, HALF_OPEN: 1, OPEN: 0 });
+});
+
+test('circuit board: a refused probe brings the current state with it', async () => {
+  const { board } = setup(async () => ({ lease: null, state: { circuitKey: 'a', state: 'CLOSED', epoch: 4 } }));
+  board.update({ circuitKey: 'a', state: 'HALF_OPEN', epoch: 3 });
+  expect(await probe(board)).toBeNull();
+  expect(board.view('a')).toEqual({ state: 'CLOSED', epoch: 4, openUntilMs: 0 });
+});
+
+test('circuit board: without a control plane one call a second tries an overdue circuit', async () => {
+  const { board, clock, released } = setup(away);
+  board.update({ circuitKey: 'a', state: 'OPEN', epoch: 3, openUntilMs: 1_030_000 });
+  clock.now = 1_040_000;
+  expect(board.view('a')?.state).toBe('OPEN'); // the control plane is there: its word counts
+  clock.up = false;
+  expect(board.view('a')?.state).toBe('HALF_OPEN');
+  expect(await probe(board)).toBe('');
+  expect(await probe(board)).toBeNull();
+  clock.now += 1_000;
+  expect(await probe(board)).toBe('');
+  board.releaseProbe('a', '');
+  expect(released).toEqual([]);
+});
+
+test('circuit board: a lease goes back to the office', async () => {
+  const { board, released } = setup(async () => ({ lease: 'l-1', state: null }));
+  const lease = await probe(board);
+  board.releaseProbe('a', lease!);
+  expect(released).toEqual(['l-1']);
+});

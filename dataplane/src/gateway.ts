@@ -1,0 +1,205 @@
+/** Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops in order. */
+import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import type { Logger } from '@acg/base/log';
+import { GatewayClient } from '@acg/proto/client';
+import { CircuitBoard } from './circuit/circuit-board.js';
+import { GrpcProbeOffice } from './circuit/grpc-probe-office.js';
+import type { Config } from './config.js';
+import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
+import { ContextSource, type LinkListener } from './context/context-source.js';
+import type { Counters } from './counters/counters.js';
+import { createCounters } from './counters/create-counters.js';
+import { MeterMemory } from './metering/meter-memory.js';
+import { PriceTable } from './metering/price.js';
+import { Metrics } from './ops/metrics.js';
+import type { OpsSource } from './ops/ops-server.js';
+import { ProxyServer } from './proxy-server.js';
+import { ClientAddress } from './stages/client-address.js';
+import { ProviderMetering } from './stages/provider-metering.js';
+import { UpstreamPools } from './upstream/pools.js';
+import { AddressSightings } from './usage/address-sightings.js';
+import { GrpcUsageSink } from './usage/grpc-sink.js';
+import { RejectionTally } from './usage/rejection-tally.js';
+import { Shipper } from './usage/shipper.js';
+import { Spool } from './usage/spool.js';
+
+export interface GatewayIdentity {
+  readonly dataPlaneId: string;
+  /** Processes that share the port and the spool's byte cap. */
+  readonly workers: number;
+}
+
+const TALLY_FLUSH_MS = 5_000;
+/** All bodies together that are held whole because they have to be edited. */
+const EDITED_BODIES = 25;
+/** Part of the drain time that is kept for sending usage. */
+const FLUSH_RATIO = 0.2;
+
+export class Gateway implements OpsSource {
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  readonly #client: GatewayClient;
+  readonly #source: ContextSource;
+  readonly #cache: ContextCache;
+  readonly #counters: Counters;
+  readonly #board: CircuitBoard;
+  readonly #spool: Spool;
+  readonly #shipper: Shipper;
+  readonly #tally: RejectionTally;
+  readonly #pools: UpstreamPools;
+  readonly #server: ProxyServer;
+  readonly #tallyTimer: NodeJS.Timeout;
+
+  /** Builds and connects everything but the agents' port. `onFatal`: this data plane must not run, and why. */
+  static async create(
+    config: Config,
+    identity: GatewayIdentity,
+    log: Logger,
+    onFatal: (message: string) => void,
+  ): Promise<Gateway> {
+    const metrics = new Metrics(config.version);
+    const counters = await createCounters(config, log, metrics);
+    return new Gateway(config, identity, log, metrics, counters, onFatal);
+  }
+
+  private constructor(
+    config: Config,
+    identity: GatewayIdentity,
+    log: Logger,
+    metrics: Metrics,
+    counters: Counters,
+    onFatal: (message: string) => void,
+  ) {
+    this.#config = config;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#counters = counters;
+    this.#client = new GatewayClient(config.controlplaneGrpc, config.link);
+    const prices = new PriceTable(Date.now);
+    const { dataPlaneId } = identity;
+    const spoolOptions = { directory: config.spoolDir, bytesMax: Math.floor(config.spoolBytesMax / identity.workers) };
+    this.#spool = new Spool(spoolOptions, log);
+    this.#shipper = new Shipper(this.#spool, new GrpcUsageSink(this.#client), { dataPlaneId }, log);
+    this.#board = new CircuitBoard(new GrpcProbeOffice(this.#client, dataPlaneId, log), {
+      nowMs: Date.now,
+      linkUp: () => this.#source.up,
+    });
+    const about = { dataPlaneId, counters: counters.kind, version: config.version };
+    this.#source = new ContextSource(this.#client, about, this.#listener(prices, onFatal), log);
+    this.#cache = new ContextCache(this.#source, {
+      ...DEFAULT_CONTEXT_CACHE_OPTIONS,
+      ttlMs: config.contextTtlMs,
+      staleIfErrorMs: config.contextStaleIfErrorMs,
+      onResolved: (outcome, durationMs) => metrics.onResolved(outcome, durationMs),
+    });
+    this.#tally = new RejectionTally((count) => this.#spool.appendRejection(count));
+    this.#tallyTimer = setInterval(() => this.#tally.flush(Date.now()), TALLY_FLUSH_MS).unref();
+    this.#pools = new UpstreamPools({
+      connectTimeoutMs: config.upstreamConnectTimeoutMs,
+      headersTimeoutMs: config.upstreamHeadersTimeoutMs,
+      bodyTimeoutMs: config.upstreamBodyTimeoutMs,
+      egressConnector: guardedConnector({
+        allowCidrs: config.egressAllowCidrs,
+        connectTimeoutMs: config.upstreamConnectTimeoutMs,
+      }),
+    });
+    this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));
+    this.#observeFigures();
+    this.#source.start(this.#cache);
+  }
+
+  /** Opens the agents' port; resolves with its number. Rejects with `PortInUse`. */
+  listen(port: number, shared: boolean): Promise<number> {
+    return this.#server.listen(this.#config.host, port, shared);
+  }
+
+  metrics(): Promise<string> {
+    return this.#metrics.registry.metrics();
+  }
+
+  /** For putting the figures of several workers together. */
+  metricsJson(): Promise<object[]> {
+    return this.#metrics.registry.getMetricsAsJSON();
+  }
+
+  notReady(): string | null {
+    if (this.#server.draining) return 'draining';
+    if (!this.#source.ready) return 'the control plane has not been reached yet';
+    return this.#spool.full ? 'the usage spool is full' : null;
+  }
+
+  /** Finishes what runs, sends the usage, lets go of everything. What cannot be sent in time stays in the spool. */
+  async stop(): Promise<void> {
+    const { drainTimeoutMs } = this.#config;
+    await this.#server.drain(drainTimeoutMs * (1 - FLUSH_RATIO));
+    clearInterval(this.#tallyTimer);
+    this.#tally.flush(Date.now());
+    await this.#counters.close();
+    const sent = await this.#shipper.flush(drainTimeoutMs * FLUSH_RATIO);
+    if (!sent)
+      this.#log.warn('not all usage was acknowledged: the rest stays in the spool and is sent at the next start');
+    await this.#shipper.stop();
+    await this.#spool.close();
+    this.#source.stop();
+    this.#pools.close();
+    this.#client.close();
+    this.#server.close();
+  }
+
+  #listener(prices: PriceTable, onFatal: (message: string) => void): LinkListener {
+    return {
+      onCircuits: (circuits) => this.#board.replace(circuits),
+      onCircuit: (circuit) => this.#board.update(circuit),
+      onPrices: (book) => prices.replaceOverrides(book),
+      onSessionsEnd: () => {},
+      onFatal,
+    };
+  }
+
+  #createServer(metering: ProviderMetering): ProxyServer {
+    const config = this.#config;
+    const sightings = new AddressSightings((sighting) => this.#spool.appendSighting(sighting));
+    const clientAddress = new ClientAddress(config.trustedProxyCidrs);
+    return new ProxyServer({
+      options: {
+        headerBytesMax: config.headerBytesMax,
+        headerCountMax: config.headerCountMax,
+        bufferedBodyBytesMax: config.bufferedBodyBytesMax,
+        connectionsMax: config.connectionsMax,
+        inflightMax: config.inflightMax,
+        editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
+      },
+      contexts: this.#cache,
+      counters: this.#counters,
+      circuits: this.#board,
+      spool: this.#spool,
+      metering,
+      pools: this.#pools,
+      tally: this.#tally,
+      onAuthenticated: (x) => {
+        const { orgId, agentId, keyId } = x.context!;
+        sightings.observe(orgId, agentId, keyId, clientAddress.of(x), x.request.startedAtMs);
+      },
+      metrics: this.#metrics,
+      log: this.#log,
+    });
+  }
+
+  #observeFigures(): void {
+    const server = this.#server;
+    this.#metrics.observe({
+      inflight: () => server.inflight,
+      connections: () => server.connections,
+      upstreamOrigins: () => this.#pools.origins,
+      cacheHits: () => this.#cache.hits,
+      cacheMisses: () => this.#cache.misses,
+      cachedContexts: () => this.#cache.size,
+      linkUp: () => this.#source.up,
+      countersEnforcing: () => this.#counters.enforcing,
+      spool: () => this.#spool.figures(),
+      shipped: () => this.#shipper.figures(),
+      circuits: () => this.#board.counts(),
+    });
+  }
+}

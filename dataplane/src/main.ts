@@ -1,0 +1,150 @@
+/**
+ * Start and end of the data plane's process. With one worker this process serves; with more it only keeps them alive
+ * (see worker-fleet.ts) and serves their metrics.
+ *
+ * Exit codes: 78 bad configuration, 73 data directory in use, 69 port in use or refused by the control plane.
+ */
+import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
+import { ConfigError } from '@acg/base/env-reader';
+import { createLogger, type Logger } from '@acg/base/log';
+import { type Config, loadConfig } from './config.js';
+import { loadDataPlaneId } from './data-plane-id.js';
+import type { GatewayIdentity } from './gateway.js';
+import { OpsServer, type OpsSource } from './ops/ops-server.js';
+import { type FromWorker, type ToWorker, WORKER_VARIABLE, WorkerFleet } from './worker-fleet.js';
+
+const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
+
+/** What a process of the data plane can be asked to do. */
+interface Service extends OpsSource {
+  stop(): Promise<void>;
+}
+
+// The server's own bound on a request's header is read from the environment when it loads; ours are checked after it.
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '32768';
+
+let service: Service | null = null;
+let ops: OpsServer | null = null;
+let stopping = false;
+
+function fail(exitCode: number, message: string): never {
+  process.stderr.write(`dataplane: ${message}\n`);
+  process.exit(exitCode);
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (error instanceof ConfigError) fail(EXIT.config, error.message);
+    throw error;
+  }
+}
+
+async function stop(log: Logger, exitCode: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log.info('stopping: finishing calls in flight');
+  try {
+    await service?.stop();
+    ops?.close();
+  } catch (error) {
+    log.error({ err: error }, 'stopping failed');
+  }
+  process.exit(exitCode);
+}
+
+function stopOnSignals(log: Logger): void {
+  process.on('SIGTERM', () => void stop(log, 0));
+  process.on('SIGINT', () => void stop(log, 0));
+  // The launcher or the fleet's parent is gone or wants us to end.
+  if (process.send !== undefined) process.on('disconnect', () => void stop(log, 0));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'unexpected error: draining');
+    void stop(log, EXIT.bug);
+  });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Serves metrics and health, and tells whoever started us. */
+async function announce(config: Config, source: OpsSource, port: number, log: Logger): Promise<void> {
+  ops = new OpsServer(source);
+  let metricsPort: number;
+  try {
+    metricsPort = await ops.listen(config.metricsHost, config.metricsPort);
+  } catch (error) {
+    fail(EXIT.unavailable, `DATAPLANE_METRICS_PORT cannot be served: ${describe(error)}`);
+  }
+  log.info({ host: config.host, port, metricsPort, workers: config.workers }, 'data plane listening');
+  process.send?.({ ready: true, port, metricsPort });
+}
+
+async function startGateway(config: Config, identity: GatewayIdentity, port: number, log: Logger) {
+  // Loaded here: the primary of a fleet needs none of it.
+  const { Gateway } = await import('./gateway.js');
+  const gateway = await Gateway.create(config, identity, log, (message) => {
+    process.stderr.write(`dataplane: ${message}\n`);
+    void stop(log, EXIT.unavailable);
+  });
+  service = gateway;
+  try {
+    return { gateway, port: await gateway.listen(port, config.workers > 1) };
+  } catch (error) {
+    fail(EXIT.unavailable, describe(error));
+  }
+}
+
+async function runSingle(config: Config, log: Logger): Promise<void> {
+  const identity = { dataPlaneId: loadDataPlaneId(config.dataDir), workers: 1 };
+  const { gateway, port } = await startGateway(config, identity, config.port, log);
+  await announce(config, gateway, port, log);
+}
+
+async function runPrimary(config: Config, log: Logger): Promise<void> {
+  const fleet = new WorkerFleet(import.meta.filename, process.env, config, log);
+  service = fleet;
+  let port: number;
+  try {
+    port = await fleet.start();
+  } catch (error) {
+    await fleet.stop();
+    fail(EXIT.unavailable, describe(error));
+  }
+  await announce(config, fleet, port, log);
+}
+
+/** `index:port`, given by the fleet. */
+async function runWorker(config: Config, placement: string, log: Logger): Promise<void> {
+  const [index, wantedPort] = placement.split(':');
+  const dataPlaneId = `${loadDataPlaneId(config.dataDir)}-${index}`;
+  const identity = { dataPlaneId, workers: config.workers };
+  const { gateway } = await startGateway(config, identity, Number(wantedPort), log);
+  const tell = (message: FromWorker): void => void process.send?.(message);
+  process.on('message', (message: ToWorker) => {
+    if (message.kind !== 'figures') return;
+    void gateway.metricsJson().then((metrics) => {
+      tell({ kind: 'figures', id: message.id, metrics, notReady: gateway.notReady() });
+    });
+  });
+  tell({ kind: 'listening' });
+}
+
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = createLogger('data', config.logLevel);
+  stopOnSignals(log);
+  const placement = process.env[WORKER_VARIABLE];
+  if (placement !== undefined) return runWorker(config, placement, log);
+  try {
+    lockDirectory(config.dataDir, 'dataplane');
+  } catch (error) {
+    if (error instanceof DirectoryInUse) fail(EXIT.directory, `GATEWAY_DATA_DIR: ${error.message}`);
+    fail(EXIT.directory, `GATEWAY_DATA_DIR ${config.dataDir} cannot be used: ${describe(error)}`);
+  }
+  await (config.workers > 1 ? runPrimary(config, log) : runSingle(config, log));
+}
+
+main().catch((error: unknown) => fail(EXIT.bug, describe(error)));

@@ -1,0 +1,197 @@
+/**
+ * What the data plane measures (DESIGN §12). No label's values grow with tenants: providers appear by their public
+ * slug, where every custom one is `custom`.
+ */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { CountersMetrics } from '../counters/counters.js';
+import type { Exchange } from '../exchange.js';
+import type { UsageReading } from '../metering/meter.js';
+import type { ProxyMetrics } from '../proxy-server.js';
+import type { Rejection } from '../rejections.js';
+import type { Price } from '../stages/call-metering.js';
+import {
+  type Aggregator,
+  type Cell,
+  CounterSeries,
+  CounterView,
+  GaugeSeries,
+  type HistogramCell,
+  HistogramSeries,
+} from './series.js';
+
+const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
+const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const STORE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+const CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
+/** Figures that other parts keep; read at each scrape. */
+export interface Figures {
+  inflight(): number;
+  connections(): number;
+  upstreamOrigins(): number;
+  cacheHits(): number;
+  cacheMisses(): number;
+  cachedContexts(): number;
+  linkUp(): boolean;
+  countersEnforcing(): boolean;
+  spool(): { bytesUnacknowledged: number; oldestAgeMs: number; full: boolean; writeErrors: number };
+  shipped(): { recordsShipped: number; recordsRejected: number; failures: number };
+  /** How many known circuits are in each state. */
+  circuits(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
+}
+
+/** The cells of one provider, kept so that a request looks up one map entry. */
+interface ProviderCells {
+  readonly requests: readonly Cell[];
+  readonly overhead: HistogramCell;
+  readonly upstream: HistogramCell;
+}
+
+export class Metrics implements ProxyMetrics, CountersMetrics {
+  readonly registry = new Registry();
+  readonly #requests: CounterSeries;
+  readonly #overhead: HistogramSeries;
+  readonly #upstream: HistogramSeries;
+  readonly #rejections: CounterSeries;
+  readonly #usage: CounterSeries;
+  readonly #priceSources: CounterSeries;
+  readonly #unchecked: Cell;
+  readonly #bugs: Cell;
+  readonly #store: HistogramCell;
+  readonly #resolves: HistogramSeries;
+  readonly #providers = new Map<string, ProviderCells>();
+  /** Responses that are being streamed event by event. */
+  streams = 0;
+
+  constructor(version: string) {
+    const { registry } = this;
+    const counter = (name: string, help: string, labels: readonly string[]) =>
+      new CounterSeries(name, help, registry, labels);
+    this.#requests = counter('gateway_requests_total', 'Forwarded calls by outcome', ['provider', 'status']);
+    this.#overhead = new HistogramSeries(
+      'gateway_overhead_seconds',
+      'Time in the gateway before the upstream call',
+      registry,
+      OVERHEAD_SECONDS,
+      'provider',
+    );
+    this.#upstream = new HistogramSeries(
+      'gateway_upstream_seconds',
+      'Time from the upstream call to its response head',
+      registry,
+      CALL_SECONDS,
+      'provider',
+    );
+    this.#rejections = counter('gateway_rejections_total', 'Requests that the gateway refused', ['reason']);
+    this.#usage = counter('gateway_usage_total', 'Successful calls by where their usage came from', ['source']);
+    this.#priceSources = counter('gateway_price_total', 'Successful calls by where their price came from', [
+      'provider',
+      'source',
+    ]);
+    this.#unchecked = counter('gateway_unchecked_total', 'Requests let through unchecked: no counter store', []).cell();
+    this.#bugs = counter('gateway_stage_failures_total', 'Requests that ended in an internal error', []).cell();
+    this.#store = new HistogramSeries(
+      'gateway_counters_seconds',
+      'Counter store calls',
+      registry,
+      STORE_SECONDS,
+    ).cell();
+    this.#resolves = new HistogramSeries(
+      'gateway_resolve_seconds',
+      'ResolveToken calls',
+      registry,
+      CALL_SECONDS,
+      'outcome',
+    );
+    const build = [{ labels: { version, node: process.version }, value: 1 }];
+    new GaugeSeries('gateway_build_info', 'Version of the data plane', registry, () => build, 'first');
+    new GaugeSeries('gateway_streams', 'Event streams under way', registry, () => this.streams);
+    collectDefaultMetrics({ register: registry });
+  }
+
+  /** Adds the figures that other parts keep. */
+  observe(figures: Figures): void {
+    const { registry } = this;
+    const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
+      new GaugeSeries(name, help, registry, read, aggregator);
+    const total = (name: string, help: string, read: () => number) => new CounterView(name, help, registry, read);
+    gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
+    gauge('gateway_connections', 'Connections of agents', () => figures.connections());
+    gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
+    gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
+    gauge(
+      'gateway_link_up',
+      '1 while invalidations arrive from the control plane',
+      () => Number(figures.linkUp()),
+      'min',
+    );
+    gauge(
+      'gateway_counters_enforcing',
+      '1 while limits are enforced',
+      () => Number(figures.countersEnforcing()),
+      'min',
+    );
+    gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
+    gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
+    gauge('gateway_spool_full', '1 while new calls are refused', () => Number(figures.spool().full), 'max');
+    total('gateway_spool_write_errors_total', 'Failed spool writes', () => figures.spool().writeErrors);
+    total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsShipped);
+    total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
+    total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => figures.shipped().failures);
+    new CounterView('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
+      { labels: { result: 'hit' }, value: figures.cacheHits() },
+      { labels: { result: 'miss' }, value: figures.cacheMisses() },
+    ]);
+    new GaugeSeries('gateway_circuits', 'Circuits that are known, by state', registry, () =>
+      Object.entries(figures.circuits()).map(([state, value]) => ({ labels: { state }, value })),
+    );
+  }
+
+  onRejected(_x: Exchange, rejection: Rejection): void {
+    this.#rejections.cell(rejection.reason).value++;
+  }
+
+  onSettled(x: Exchange, reading: UsageReading | null, price: Price): void {
+    if (x.streamed) this.streams--;
+    const provider = x.upstream!.publicSlug;
+    const cells = this.#providers.get(provider) ?? this.#openProvider(provider);
+    cells.requests[Math.min(5, Math.trunc(x.upstreamStatus / 100))]!.value++;
+    cells.overhead.observe((x.dispatchedTick - x.request.startedTick) / 1000);
+    if (x.respondedTick > 0) cells.upstream.observe((x.respondedTick - x.dispatchedTick) / 1000);
+    if (x.upstreamStatus < 200 || x.upstreamStatus > 299) return;
+    if (reading !== null) this.#usage.cell(reading.source).value++;
+    this.#priceSources.cell(provider, price.source).value++;
+  }
+
+  onStreamOpened(): void {
+    this.streams++;
+  }
+
+  onBug(): void {
+    this.#bugs.value++;
+  }
+
+  onResolved(outcome: string, durationMs: number): void {
+    this.#resolves.cell(outcome).observe(durationMs / 1000);
+  }
+
+  unchecked(count: number): void {
+    this.#unchecked.value += count;
+  }
+
+  enforcing(): void {}
+
+  storeLatency(ms: number): void {
+    this.#store.observe(ms / 1000);
+  }
+
+  #openProvider(provider: string): ProviderCells {
+    const cells = {
+      requests: CLASSES.map((status) => this.#requests.cell(provider, status)),
+      overhead: this.#overhead.cell(provider),
+      upstream: this.#upstream.cell(provider),
+    };
+    this.#providers.set(provider, cells);
+    return cells;
+  }
+}

@@ -1,0 +1,166 @@
+/** What holds for every route, generated from the route table: schemas, audit, nothing dropped, strict input, lists. */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { expect, test } from 'vitest';
+import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
+import type { ExampleCall } from './examples/example.js';
+import { callExample, EXAMPLES, exampleOf } from './examples/index.js';
+
+/** What the handlers returned, by request id, before the response schema serialised it. */
+const payloads = new Map<string, unknown>();
+const plane = useControlPlane({}, (service) => {
+  service.app.addHook('preSerialization', async (request, _reply, payload) => {
+    payloads.set(request.id, JSON.parse(JSON.stringify(payload)));
+    return payload;
+  });
+});
+
+const routes = (): readonly RouteEntry[] => plane().service.app.routeTable;
+const nameOf = (route: RouteEntry): string => `${route.method} ${route.url}`;
+const isWrite = (route: RouteEntry): boolean => route.method !== 'GET';
+
+async function prepared(route: RouteEntry): Promise<{ owner: Member; call: ExampleCall }> {
+  const owner = await plane().member('owner');
+  return { owner, call: await exampleOf(route).prepare({ plane: plane(), owner, caller: owner }) };
+}
+
+async function succeed(route: RouteEntry, owner: Member, call: ExampleCall): Promise<ApiResponse> {
+  const answer = await callExample(owner, route, call);
+  const { status, body } = answer;
+  expect({ route: nameOf(route), status, error: body?.error }).toMatchObject({
+    status: exampleOf(route).success ?? 200,
+  });
+  return answer;
+}
+
+test('examples: each belongs to a route that exists', () => {
+  const names = new Set(routes().map(nameOf));
+  expect(Object.keys(EXAMPLES).filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('schemas: every route declares its answer, its parameters, and its body where it takes one', () => {
+  for (const route of routes()) {
+    const { schema, url, method } = route;
+    const answers = Object.keys((schema?.response ?? {}) as object);
+    expect([nameOf(route), answers.some((status) => status.startsWith('2'))]).toEqual([nameOf(route), true]);
+    if (url.includes(':')) expect([nameOf(route), schema?.params]).toEqual([nameOf(route), expect.anything()]);
+    if (method === 'PATCH' || method === 'PUT') {
+      expect([nameOf(route), schema?.body]).toEqual([nameOf(route), expect.anything()]);
+    }
+    const body = schema?.body as { additionalProperties?: unknown } | undefined;
+    if (body !== undefined) expect([nameOf(route), body.additionalProperties]).toEqual([nameOf(route), false]);
+  }
+});
+
+test('answers: the response schema drops nothing that the handler returned, and invents nothing', async () => {
+  for (const route of routes()) {
+    const { owner, call } = await prepared(route);
+    const answer = await succeed(route, owner, call);
+    const payload = payloads.get(answer.headers.get('x-request-id')!);
+    // A streamed or textual answer (an export) passes no serialiser.
+    if (payload === undefined) expect(answer.headers.get('content-disposition')).not.toBeNull();
+    else expect([nameOf(route), answer.body]).toEqual([nameOf(route), payload]);
+  }
+});
+
+test('audit: every write leaves an entry in the trail, or says why not', async () => {
+  const count = async (orgId: string) => {
+    const [row] = await plane().database.sql<{ n: number }[]>`
+      select count(*) n from audit_entries where org_id = ${orgId}`;
+    return row!.n;
+  };
+  for (const route of routes().filter(isWrite)) {
+    const { owner, call } = await prepared(route);
+    const before = await count(owner.orgId);
+    await succeed(route, owner, call);
+    const left = (await count(owner.orgId)) - before;
+    const reason = exampleOf(route).unaudited;
+    expect([nameOf(route), left > 0 || reason !== undefined]).toEqual([nameOf(route), true]);
+  }
+});
+
+test('input: every body refuses a field that it does not know, by its name, and a body that is no object', async () => {
+  for (const route of routes()) {
+    if (route.schema?.body === undefined) continue;
+    const { owner, call } = await prepared(route);
+    const surprised = await callExample(owner, route, { ...call, body: { ...call.body, surprise: 1 } });
+    expect([nameOf(route), surprised.status, surprised.body]).toEqual([
+      nameOf(route),
+      400,
+      { error: 'unknown field "surprise"' },
+    ]);
+    for (const body of [[], null, 'text', 7] as unknown[]) {
+      const answer = await callExample(owner, route, { ...call, body: body as Record<string, unknown> });
+      expect([nameOf(route), body, answer.status]).toEqual([nameOf(route), body, 400]);
+    }
+  }
+});
+
+test('input: no field of any body is coerced: each with a value of a wrong type is 400', async () => {
+  for (const route of routes()) {
+    const { owner, call } = await prepared(route);
+    for (const name of Object.keys(call.body ?? {})) {
+      // No field of the API is a nested array of arrays, so this is wrong for each.
+      const answer = await callExample(owner, route, { ...call, body: { ...call.body, [name]: [[[]]] } });
+      expect([nameOf(route), name, answer.status]).toEqual([nameOf(route), name, 400]);
+      expect(answer.body.error).toContain(name);
+    }
+  }
+});
+
+test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the answer', async () => {
+  const lists = routes().filter((route) => {
+    const query = route.schema?.querystring as { properties?: Record<string, unknown> } | undefined;
+    return query?.properties?.limit !== undefined;
+  });
+  expect(lists.length).toBeGreaterThanOrEqual(3);
+  for (const route of lists) {
+    const { owner, call } = await prepared(route);
+    const ask = (query: Record<string, string>) =>
+      callExample(owner, route, { ...call, query: { ...call.query, ...query } });
+    expect([nameOf(route), (await ask({})).body]).toMatchObject([nameOf(route), { limit: 50, offset: 0 }]);
+    const page = await ask({ limit: '1', offset: '2' });
+    expect([nameOf(route), page.body]).toMatchObject([
+      nameOf(route),
+      { limit: 1, offset: 2, total: expect.any(Number) },
+    ]);
+    for (const query of [
+      { limit: '0' },
+      { limit: '101' },
+      { limit: 'x' },
+      { limit: '1.5' },
+      { offset: '-1' },
+      { limit: '' },
+    ]) {
+      expect([nameOf(route), query, (await ask(query as Record<string, string>)).status]).toEqual([
+        nameOf(route),
+        query,
+        400,
+      ]);
+    }
+  }
+});
+
+test('openapi: 3.1, every route with its answers, none with a reference that leads nowhere', async () => {
+  const { body } = await plane().call('GET', '/v1/openapi.json');
+  expect(body.openapi).toBe('3.1.0');
+  for (const route of routes()) {
+    if (route.url === '/v1/openapi.json') continue;
+    const operation = body.paths[route.url.replace(/:([A-Za-z]+)/g, '{$1}')]?.[route.method.toLowerCase()];
+    expect([nameOf(route), operation]).toEqual([nameOf(route), expect.anything()]);
+    const success = String(exampleOf(route).success ?? 200);
+    expect([nameOf(route), Object.keys(operation.responses)]).toEqual([
+      nameOf(route),
+      expect.arrayContaining([success, '400']),
+    ]);
+    if (route.schema?.body !== undefined) {
+      expect(operation.requestBody.content['application/json'].schema.type).toBe('object');
+    }
+    expect(operation.security).toEqual(
+      route.access === 'public' && route.url !== '/v1/auth/refresh' ? [] : [{ session: [] }],
+    );
+  }
+  const text = JSON.stringify(body);
+  for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    expect(pointer!.split('/').reduce((node, key) => node?.[key], body)).toBeDefined();
+  }
+});

@@ -1,0 +1,33 @@
+/** How the generated tests call a route. Every route under /v1 needs one; see index.ts. */
+import type { Member, TestControlPlane } from '../../control-plane.js';
+
+export type Caller = 'none' | 'viewer' | 'member' | 'admin' | 'owner';
+
+export interface ExampleContext {
+  readonly plane: TestControlPlane;
+  /** The owner of the organization in which the example is made; makes what the call needs. */
+  readonly owner: Member;
+  /** Who will make the call; the owner unless the test is about roles. Null: nobody is logged in. */
+  readonly caller: Member | null;
+}
+
+export interface ExampleCall {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface RouteExample {
+  /** Makes, through the API, what the call needs and returns a call that succeeds. Runs anew for each call. */
+  prepare(context: ExampleContext): Promise<ExampleCall> | ExampleCall;
+  /** Status of success; 200 unless given. */
+  readonly success?: number;
+  /** Statuses that do not follow from the route's access. */
+  readonly statuses?: Partial<Record<Caller, number>>;
+  /** Why a write leaves no audit entry. Without it, one is required. */
+  readonly unaudited?: string;
+  /** Field → status of a call with a foreign id in it, where that is not 404. */
+  readonly foreign?: Readonly<Record<string, number>>;
+}
+
+export type Examples = Readonly<Record<string, RouteExample>>;

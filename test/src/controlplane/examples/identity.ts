@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { ExampleContext, Examples } from './example.js';
+
+export const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+export const PASSWORD = 'a long enough password';
+const LIMITED = 'nothing of an organization changes';
+
+/** A user who signed up, with an organization of its own. */
+async function newUser({ plane }: ExampleContext): Promise<{ email: string; token: string }> {
+  const email = newEmail();
+  const body = { email, password: PASSWORD, name: 'Example', orgName: 'Example' };
+  const { body: reply } = await plane.call('POST', '/v1/auth/signup', { body });
+  return { email, token: reply.token };
+}
+
+async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
+  const email = newEmail();
+  const { body } = await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+  return { id: body.member.userId, token: (await plane.mail(email, 'Invitation')).token };
+}
+
+export async function newProject({ owner }: ExampleContext): Promise<string> {
+  const { body } = await owner.call('POST', '/v1/projects', { name: 'Example' });
+  return body.project.id;
+}
+
+export const IDENTITY_EXAMPLES: Examples = {
+  'GET /v1/openapi.json': { prepare: () => ({}) },
+  'POST /v1/auth/signup': {
+    prepare: () => ({ body: { email: newEmail(), password: PASSWORD, name: 'New', orgName: 'New' } }),
+    success: 201,
+    unaudited: 'the entry is in the trail of the new organization',
+  },
+  'POST /v1/auth/login': {
+    prepare: async (context) => ({ body: { email: (await newUser(context)).email, password: PASSWORD } }),
+    unaudited: "the entry is in the trail of the user's organization",
+  },
+  'POST /v1/auth/refresh': { prepare: () => ({}), statuses: { none: 401 }, unaudited: LIMITED },
+  'POST /v1/auth/switch-org': { prepare: ({ owner }) => ({ body: { orgId: owner.orgId } }) },
+  'POST /v1/auth/forgot-password': { prepare: () => ({ body: { email: newEmail() } }), unaudited: LIMITED },
+  'POST /v1/auth/reset-password': {
+    async prepare(context) {
+      const { email } = await newUser(context);
+      await context.plane.call('POST', '/v1/auth/forgot-password', { body: { email } });
+      const { token } = await context.plane.mail(email, 'new password');
+      return { body: { token, password: PASSWORD } };
+    },
+    unaudited: "the entry is in the trails of the user's organizations",
+  },
+  'POST /v1/auth/verify-email': {
+    async prepare(context) {
+      const { email } = await newUser(context);
+      return { body: { token: (await context.plane.mail(email, 'Confirm')).token } };
+    },
+    unaudited: "the entry is in the trails of the user's organizations",
+  },
+  'POST /v1/invitations/accept': {
+    prepare: async (context) => ({
+      body: { token: (await invitation(context)).token, name: 'Invited', password: PASSWORD },
+    }),
+  },
+  'GET /v1/me': { prepare: () => ({}) },
+  'GET /v1/members': { prepare: () => ({}) },
+  'POST /v1/members': { prepare: () => ({ body: { email: newEmail(), role: 'viewer' } }), success: 201 },
+  'PATCH /v1/members/:userId': {
+    prepare: async ({ plane, owner }) => ({
+      params: { userId: (await plane.member('viewer', owner.orgId)).userId },
+      body: { role: 'member' },
+    }),
+  },
+  'DELETE /v1/members/:userId': {
+    prepare: async ({ plane, owner }) => ({ params: { userId: (await plane.member('viewer', owner.orgId)).userId } }),
+  },
+  'GET /v1/audit': {
+    prepare: ({ owner }) => ({ query: { actorId: owner.userId } }),
+    foreign: { actorId: 200 }, // a filter: shows nothing, because the trail is the organization's own
+  },
+  'GET /v1/projects': { prepare: () => ({}) },
+  'POST /v1/projects': { prepare: () => ({ body: { name: 'Example' } }), success: 201 },
+  'GET /v1/projects/:id': { prepare: async (context) => ({ params: { id: await newProject(context) } }) },
+  'PATCH /v1/projects/:id': {
+    prepare: async (context) => ({ params: { id: await newProject(context) }, body: { name: 'Renamed' } }),
+  },
+  'DELETE /v1/projects/:id': { prepare: async (context) => ({ params: { id: await newProject(context) } }) },
+};

@@ -1,0 +1,74 @@
+/** Supabase realtime: the Phoenix channel protocol over a WebSocket, as much of it as joining and broadcasting need. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** Serializer 1: `{topic, event, payload, ref, join_ref}`; serializer 2: `[join_ref, ref, topic, event, payload]`. */
+interface PhoenixMessage {
+  readonly joinRef: string | null;
+  readonly ref: string | null;
+  readonly topic: string;
+  readonly event: string;
+  readonly payload: Record<string, unknown>;
+}
+
+export class Realtime {
+  /** Raw targets of the upgrades that were accepted. */
+  readonly joined: string[] = [];
+  /** Text frames that clients sent. */
+  readonly received: string[] = [];
+  readonly #server = new WebSocketServer({ noServer: true });
+  readonly #accepts: (key: string | null) => boolean;
+
+  constructor(accepts: (key: string | null) => boolean) {
+    this.#accepts = accepts;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const url = new URL(request.url ?? '/', 'http://stand-in');
+    // Realtime itself reads the key from the query only.
+    if (url.pathname !== '/realtime/v1/websocket' || !this.#accepts(url.searchParams.get('apikey'))) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+      return;
+    }
+    this.joined.push(request.url ?? '');
+    this.#server.handleUpgrade(request, socket, head, (client) => {
+      client.on('message', (data) => this.#onMessage(client, data.toString()));
+    });
+  }
+
+  #onMessage(client: WebSocket, raw: string): void {
+    this.received.push(raw);
+    const parsed = JSON.parse(raw) as unknown;
+    const asArray = Array.isArray(parsed);
+    const message = asArray ? fromArray(parsed) : fromObject(parsed as Record<string, unknown>);
+    const send = (event: string, payload: object, ref: string | null): void => {
+      const { topic, joinRef } = message;
+      client.send(
+        JSON.stringify(
+          asArray ? [joinRef, ref, topic, event, payload] : { topic, event, payload, ref, join_ref: joinRef },
+        ),
+      );
+    };
+    if (message.event === 'phx_join')
+      send('phx_reply', { status: 'ok', response: { postgres_changes: [] } }, message.ref);
+    else if (message.event === 'heartbeat') send('phx_reply', { status: 'ok', response: {} }, message.ref);
+    else if (message.event === 'broadcast') send('broadcast', message.payload, null);
+    else if (message.event === 'phx_leave') send('phx_reply', { status: 'ok', response: {} }, message.ref);
+  }
+}
+
+function fromArray(parts: readonly unknown[]): PhoenixMessage {
+  const [joinRef, ref, topic, event, payload] = parts as [string, string, string, string, Record<string, unknown>];
+  return { joinRef, ref, topic, event, payload };
+}
+
+function fromObject(message: Record<string, unknown>): PhoenixMessage {
+  return {
+    joinRef: (message.join_ref as string | undefined) ?? null,
+    ref: (message.ref as string | undefined) ?? null,
+    topic: String(message.topic),
+    event: String(message.event),
+    payload: (message.payload as Record<string, unknown> | undefined) ?? {},
+  };
+}

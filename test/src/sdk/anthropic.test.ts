@@ -1,0 +1,113 @@
+import Anthropic from '@anthropic-ai/sdk';
+import AnthropicV0 from 'anthropic-sdk-v0';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ANTHROPIC_OVERLOADED, AnthropicStandIn } from '../providers/anthropic.js';
+import { MESSAGE_USAGE } from '../providers/anthropic-messages.js';
+import { REAL } from '../providers/credentials.js';
+import { type Route, TestGateway } from './gateway.js';
+
+let provider: AnthropicStandIn;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  provider = await new AnthropicStandIn().start();
+  gateway = await TestGateway.start([
+    { slug: 'anthropic', origin: provider.origin, credentials: { apiKey: REAL.anthropic } },
+  ]);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.close();
+});
+beforeEach(() => {
+  provider.requests.length = 0;
+});
+
+const REQUEST = {
+  model: 'claude-haiku-4-5',
+  max_tokens: 64,
+  messages: [{ role: 'user' as const, content: 'hi' }],
+};
+const SAID = 'Hello from the provider – ✓.';
+const route = (way: string): Route =>
+  way === 'direct' ? { baseUrl: provider.origin, key: REAL.anthropic } : gateway.route('anthropic');
+/** Both majors have the same calls; they differ in the header that carries the key. */
+const SDKS = {
+  'v1 (bearer)': (way: string) => new Anthropic({ baseURL: route(way).baseUrl, apiKey: route(way).key, maxRetries: 0 }),
+  'v0 (x-api-key)': (way: string) =>
+    new AnthropicV0({ baseURL: route(way).baseUrl, apiKey: route(way).key, maxRetries: 0 }) as unknown as Anthropic,
+};
+
+describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
+  describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])('%s', (major) => {
+    const client = (): Anthropic => SDKS[major](way);
+
+    test('message', async () => {
+      const message = await client().messages.create(REQUEST);
+      expect(message.content).toEqual([{ type: 'text', text: SAID }]);
+      expect(message.usage).toEqual(MESSAGE_USAGE);
+      const form = major.startsWith('v1') ? 'authorization' : 'x-api-key';
+      const other = major.startsWith('v1') ? 'x-api-key' : 'authorization';
+      expect(provider.last.headers[form]).toContain(REAL.anthropic);
+      expect(provider.last.headers[other]).toBeUndefined();
+    });
+
+    test('streamed message, event by event', async () => {
+      const types: string[] = [];
+      for await (const event of await client().messages.create({ ...REQUEST, stream: true })) types.push(event.type);
+      expect(types[0]).toBe('message_start');
+      expect(types.filter((type) => type === 'content_block_delta')).toHaveLength(provider.words.length);
+      expect(types.at(-1)).toBe('message_stop');
+    });
+
+    test('stream helper', async () => {
+      expect(await client().messages.stream(REQUEST).finalText()).toBe(SAID);
+    });
+
+    test('token count and models', async () => {
+      const { model, messages } = REQUEST;
+      expect(await client().messages.countTokens({ model, messages })).toEqual({ input_tokens: 14 });
+      const models = await client().models.list();
+      expect(models.data[0]?.id).toBe('claude-haiku-4-5-20251001');
+    });
+
+    test('batches: results are fetched from where the answer says', async () => {
+      const batch = await client().messages.batches.create({
+        requests: [{ custom_id: 'a', params: REQUEST }],
+      });
+      expect(batch.results_url).toBeNull();
+      const ended = await client().messages.batches.retrieve(batch.id);
+      expect(ended.results_url).toBe(`${route(way).baseUrl}/v1/messages/batches/msgbatch_one/results`);
+      const ids: string[] = [];
+      for await (const result of await client().messages.batches.results(batch.id)) ids.push(result.custom_id);
+      expect(ids).toEqual(['a', 'b']);
+      const listed = await client().messages.batches.list();
+      expect(listed.data.map(({ results_url: url }) => url)).toEqual([
+        `${route(way).baseUrl}/v1/messages/batches/msgbatch_one/results`,
+        `${route(way).baseUrl}/v1/messages/batches/msgbatch_two/results`,
+      ]);
+    });
+
+    test('529 overloaded arrives as what it is', async () => {
+      provider.failNext({ answer: ANTHROPIC_OVERLOADED });
+      await expect(client().messages.create(REQUEST)).rejects.toMatchObject({ status: 529 });
+    });
+
+    test('a stream that the provider cuts ends in an error', async () => {
+      provider.failNext({ cutAfterBytes: 900 });
+      await expect(client().messages.stream(REQUEST).finalText()).rejects.toThrow();
+    });
+  });
+
+  test('beta headers and query pass', async () => {
+    const client = SDKS['v0 (x-api-key)'](way);
+    await client.beta.messages.create({ ...REQUEST, betas: ['files-api-2025-04-14'] });
+    expect(provider.last.target).toBe('/v1/messages?beta=true');
+    expect(provider.last.headers['anthropic-beta']).toContain('files-api-2025-04-14');
+  });
+
+  test('authToken', async () => {
+    const client = new Anthropic({ baseURL: route(way).baseUrl, authToken: route(way).key, apiKey: null });
+    expect((await client.messages.create(REQUEST)).content).toEqual([{ type: 'text', text: SAID }]);
+  });
+});

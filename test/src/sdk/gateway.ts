@@ -1,0 +1,77 @@
+/**
+ * The data plane's real server in this process, in front of stand-in providers. Upstreams come from the control
+ * plane's catalogue and pass the data plane's decoder, as they do over the link; limits and usage are faked.
+ */
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import { decodeContext } from '@acg/dataplane/context/decode';
+import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/proxy-fixture';
+import type { IUpstream } from '@acg/proto/messages';
+
+export interface GatewayAccount {
+  readonly slug: string;
+  /** Where the stand-in listens. */
+  readonly origin: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** How an SDK reaches a provider: nothing but these two values differs between direct and proxied. */
+export interface Route {
+  /** Base URL up to where the provider's own path begins. */
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export class TestGateway {
+  private constructor(readonly fixture: Fixture) {}
+
+  static async start(accounts: readonly GatewayAccount[]): Promise<TestGateway> {
+    const context = decodeContext({
+      keyId: '00000000-0000-7000-8000-000000000001',
+      keyScope: 'agent',
+      orgId: '00000000-0000-7000-8000-000000000002',
+      projectId: '00000000-0000-7000-8000-000000000003',
+      agentId: '00000000-0000-7000-8000-000000000004',
+      agentName: 'Agent',
+      agentSlug: 'agent',
+      agentStatus: 'active',
+      rpmLimit: 1_000,
+      rpdLimit: 100_000,
+      spendMonth: '2026-01',
+      upstreams: accounts.map(upstreamMessage),
+    });
+    return new TestGateway(await Fixture.start(context));
+  }
+
+  /** `http://127.0.0.1:port`. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.fixture.port}`;
+  }
+
+  route(slug: string): Route {
+    return { baseUrl: `${this.origin}/v1/proxy/${slug}`, key: GATEWAY_TOKEN };
+  }
+
+  stop(): Promise<void> {
+    return this.fixture.stop();
+  }
+}
+
+const CATALOGUE = new Catalogue();
+
+function upstreamMessage({ slug, origin, credentials }: GatewayAccount): IUpstream {
+  const provider = CATALOGUE.get(slug);
+  const known = provider ?? { usageFormat: 'none', failureStatuses: [500, 502, 503, 504], websocket: true };
+  return {
+    providerSlug: slug,
+    publicSlug: provider === null ? 'custom' : slug,
+    accountId: '00000000-0000-7000-8000-000000000005',
+    accountStatus: 'active',
+    custom: provider === null,
+    origin,
+    circuitKey: `${slug} ${origin}`,
+    injection: provider?.inject(credentials) ?? { none: {} },
+    usageFormat: known.usageFormat,
+    failure: { statuses: [...known.failureStatuses], exemptBodyMarker: provider?.failureExemptMarker ?? '' },
+    websocket: known.websocket,
+  };
+}
