@@ -1,0 +1,44 @@
+import type { ExampleContext, Examples } from './example.js';
+
+/** Nothing listens there: deliveries fail, and no example depends on their success. */
+const CLOSED = 'http://127.0.0.1:9/hook';
+
+async function newEndpoint({ owner }: ExampleContext): Promise<string> {
+  const { body } = await owner.call('POST', '/v1/webhooks', { url: CLOSED, events: ['agent.created'] });
+  return body.endpoint.id;
+}
+
+async function newDelivery(context: ExampleContext): Promise<string> {
+  const { body } = await context.owner.call('POST', `/v1/webhooks/${await newEndpoint(context)}/test`);
+  return body.delivery.id;
+}
+
+/** As after the last retry; whoever is trying it just now loses its lease and changes nothing. */
+async function failedDelivery(context: ExampleContext): Promise<string> {
+  const id = await newDelivery(context);
+  await context.plane.database.sql`
+    update webhook_deliveries set status = 'failed', lease = null where id = ${id}`;
+  return id;
+}
+
+export const EVENT_EXAMPLES: Examples = {
+  'GET /v1/webhooks': { prepare: () => ({}) },
+  'POST /v1/webhooks': { prepare: () => ({ body: { url: CLOSED, events: ['agent.created'] } }), success: 201 },
+  'PATCH /v1/webhooks/:id': {
+    prepare: async (context) => ({ params: { id: await newEndpoint(context) }, body: { status: 'paused' } }),
+  },
+  'DELETE /v1/webhooks/:id': { prepare: async (context) => ({ params: { id: await newEndpoint(context) } }) },
+  'POST /v1/webhooks/:id/test': {
+    prepare: async (context) => ({ params: { id: await newEndpoint(context) } }),
+    success: 201,
+  },
+  'GET /v1/webhooks/:endpointId/deliveries': {
+    prepare: async (context) => ({ params: { endpointId: await newEndpoint(context) } }),
+  },
+  'GET /v1/webhooks/deliveries/:deliveryId': {
+    prepare: async (context) => ({ params: { deliveryId: await newDelivery(context) } }),
+  },
+  'POST /v1/webhooks/deliveries/:deliveryId/retry': {
+    prepare: async (context) => ({ params: { deliveryId: await failedDelivery(context) } }),
+  },
+};
