@@ -1,6 +1,6 @@
 /**
  * Who may do what, and that no organization reaches into another: both generated from the route table, so that a new
- * route cannot be forgotten. The matrix is kept in controlplane/ACCESS.md; `npx vitest run -u` rewrites it.
+ * route cannot be forgotten. The matrix is kept in controlplane/ACCESS.md; `npx vitest run <this file> -u` rewrites it.
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
