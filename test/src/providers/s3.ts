@@ -78,7 +78,9 @@ export class S3StandIn extends StandIn {
   #object(request: SeenRequest, name: string, payload: Buffer): Answer {
     switch (request.method) {
       case 'PUT': {
-        const metadata = Object.entries(request.headers).filter(([header]) => header.startsWith('x-amz-meta-'));
+        // In a presigned URL metadata stand in the query.
+        const named = [...Object.entries(request.headers), ...new URLSearchParams(request.query)];
+        const metadata = named.filter(([header]) => header.startsWith('x-amz-meta-'));
         const type = request.headers['content-type'] ?? 'binary/octet-stream';
         this.#objects.set(name, { bytes: payload, type, metadata });
         return empty(200, [...IDS, ['ETag', etag(payload)], ['x-amz-checksum-crc32', base64Crc32(payload)]]);

@@ -146,15 +146,13 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
       new PutObjectCommand({ Bucket, Key: 'pre signed', ContentType: 'text/plain', Metadata: { who: 'x y' } }),
     );
     const upload = await fetch(put, { method: 'PUT', body: 'by url', headers: { 'content-type': 'text/plain' } });
-    // The SDK presigns the checksum of an empty body; a direct upload fails on it, so only the proxied one is looked at.
-    if (way === 'gateway') expect(upload.status).toBe(200);
-    else await client(way).send(new PutObjectCommand({ Bucket, Key: 'pre signed', Body: 'by url' }));
+    expect(upload.status).toBe(200);
     expect(provider.bytesOf(`${Bucket}/pre signed`)?.toString()).toBe('by url');
     const get = await getSignedUrl(client(way), new GetObjectCommand({ Bucket, Key: 'pre signed' }), { expiresIn: 60 });
     const answer = await fetch(get);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe('by url');
-    if (way === 'gateway') expect(answer.headers.get('x-amz-meta-who')).toBe('x y');
+    expect(answer.headers.get('x-amz-meta-who')).toBe('x y');
   });
 });
 

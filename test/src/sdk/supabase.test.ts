@@ -1,0 +1,93 @@
+import { createClient, type SupabaseClient } from '@supabase/supabase-js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { REAL } from '../providers/credentials.js';
+import { SupabaseStandIn, USER_JWT } from '../providers/supabase.js';
+import { TestGateway } from './gateway.js';
+
+let provider: SupabaseStandIn;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  provider = await new SupabaseStandIn().start();
+  gateway = await TestGateway.start([
+    { slug: 'supabase', origin: provider.origin, credentials: { apiKey: REAL.supabase, url: provider.origin } },
+  ]);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.close();
+});
+beforeEach(() => {
+  provider.reset();
+  provider.requests.length = 0;
+});
+
+function client(way: string): SupabaseClient {
+  const { baseUrl, key } =
+    way === 'direct' ? { baseUrl: provider.origin, key: REAL.supabase } : gateway.route('supabase');
+  return createClient(baseUrl, key, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    // Node 20 has no WebSocket of its own.
+    realtime: { transport: WebSocket as never },
+  });
+}
+
+describe.each(['direct', 'gateway'])('supabase SDK, %s', (way) => {
+  test('select, single, count by HEAD', async () => {
+    const todos = client(way).from('todos');
+    expect((await todos.select('*').eq('id', 1)).data).toEqual([{ id: 1, task: 'task 1', done: false }]);
+    expect((await todos.select('*').eq('id', 1).single()).data).toMatchObject({ id: 1 });
+    const counted = await todos.select('*', { count: 'exact', head: true });
+    expect(counted).toMatchObject({ count: 3, status: 200 });
+    expect(provider.last).toMatchObject({ method: 'HEAD', target: '/rest/v1/todos?select=*' });
+  });
+
+  test('insert, upsert, update, delete', async () => {
+    const todos = client(way).from('todos');
+    expect((await todos.insert({ task: 'ü ✓' }).select()).data).toEqual([{ id: 4, task: 'ü ✓', done: false }]);
+    expect(await todos.upsert({ id: 4, task: 'x' })).toMatchObject({ status: 201, error: null });
+    expect(await todos.update({ done: true }).eq('id', 2)).toMatchObject({ status: 204, error: null });
+    expect(await todos.delete().eq('id', 3)).toMatchObject({ status: 204, error: null });
+    expect((await todos.select('*')).data).toEqual([
+      { id: 1, task: 'task 1', done: false },
+      { id: 2, task: 'task 2', done: true },
+      { id: 4, task: 'x', done: false },
+    ]);
+  });
+
+  test('rpc and functions', async () => {
+    expect((await client(way).rpc('add', { a: 1, b: 2 })).data).toBe(3);
+    const { data } = await client(way).functions.invoke('hello', { body: { a: 1 } });
+    expect(data).toEqual({ echo: { a: 1 } });
+  });
+
+  test('storage: upload, download, list', async () => {
+    const files = client(way).storage.from('files');
+    const bytes = Buffer.from([0, 1, 2, 253, 254, 255]);
+    const uploaded = await files.upload('a b/ü.bin', bytes, { contentType: 'application/octet-stream' });
+    expect(uploaded.error).toBeNull();
+    const downloaded = await files.download('a b/ü.bin');
+    expect(Buffer.from(await downloaded.data!.arrayBuffer()).equals(bytes)).toBe(true);
+    expect((await files.list()).data?.map(({ name }) => name)).toEqual(['files/a b/ü.bin']);
+    expect((await files.download('none')).error).not.toBeNull();
+  });
+
+  test("a signed-in user's own session passes, the project key stays the real one", async () => {
+    const supabase = client(way);
+    const { data } = await supabase.auth.signInWithPassword({ email: 'user@example.com', password: 'pw' });
+    expect(data.session?.access_token).toBe(USER_JWT);
+    await supabase.from('todos').select('*');
+    expect(provider.last.headers).toMatchObject({ apikey: REAL.supabase, authorization: `Bearer ${USER_JWT}` });
+    expect((await supabase.auth.getUser()).data.user?.email).toBe('user@example.com');
+    expect(provider.last.rawHeaders.join('\n')).not.toContain('acg_');
+  });
+});
+
+test('supabase: the gateway’s refusal is shown by the SDK', async () => {
+  const { baseUrl } = gateway.route('supabase');
+  const supabase = createClient(baseUrl, `acg_${'0'.repeat(64)}`, { realtime: { transport: WebSocket as never } });
+  const { error, status } = await supabase.from('todos').select('*');
+  expect(status).toBe(401);
+  expect(error?.message).not.toBe('');
+});
