@@ -4,10 +4,11 @@
  * document a line) are booked when they are fetched, once per batch (MeterMemory).
  */
 import { encodedEventTokens, encodedTextTokens, plainPath, textTokens } from './estimate.js';
+import { startsLikeDelta, startsLikeError } from './event-data.js';
 import { compilePaths, type ScanNode } from './json-scanner.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
-import { EVENT_DELTA, EVENT_ERROR, type EventKind } from './sse-framer.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
 import { asObject, type Counts, emptyCounts, mergeAnthropicCounts, parseObject, parseString } from './usage-fields.js';
 import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
 
@@ -55,8 +56,9 @@ export class AnthropicReader implements UsageReader {
     this.#memory = memory;
   }
 
-  wants(kind: EventKind, mentionsUsage: boolean, _bytes: Buffer, from: number, to: number): boolean {
-    if (kind === EVENT_DELTA) {
+  wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
+    if (kind === EVENT_PLAIN && !mentionsUsage && startsLikeError(bytes, from, to)) return true;
+    if (kind === EVENT_DELTA || (kind === EVENT_PLAIN && !mentionsUsage && startsLikeDelta(bytes, from, to))) {
       this.#deltas++;
       this.#deltaBytes += Math.max(0, to - from - DELTA_ENVELOPE_BYTES);
       return false;
@@ -108,13 +110,16 @@ export class AnthropicReader implements UsageReader {
     const path = plainPath(options.path);
     const model = this.#model ?? options.requestModel;
     const more = {
-      streamError: this.#streamError,
+      streamError: facts.kind === 'events' ? this.#streamError : null,
       serviceTier: this.#tier,
       speed: this.#speed,
       inferenceGeo: this.#geo,
     };
     const isResults = options.method === 'GET' && path.includes('/messages/batches/') && path.endsWith('/results');
-    if (isResults && this.#sum !== null && this.#memory.addNew(path)) {
+    const memoryKey = `${options.accountId} ${path}`;
+    if (isResults && this.#sum !== null && !this.#memory.has(memoryKey)) {
+      // Not remembered when cut off: what was not read is not booked yet.
+      if (facts.complete) this.#memory.add(memoryKey);
       return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, { ...more, serviceTier: 'batch' });
     }
     const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';

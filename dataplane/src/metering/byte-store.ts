@@ -24,13 +24,6 @@ export class ByteStore {
     return true;
   }
 
-  appendByte(byte: number): boolean {
-    if (this.length >= this.bytesMax) return false;
-    if (this.length === this.#bytes.length) this.#grow(this.length + 1);
-    this.#bytes[this.length++] = byte;
-    return true;
-  }
-
   clear(): void {
     this.length = 0;
   }

@@ -20,6 +20,7 @@ const SSE_TYPE = 'text/event-stream; charset=utf-8';
 
 const base: MeterOptions = {
   usageFormat: 'openai',
+  accountId: 'a',
   method: 'POST',
   path: '/v1/chat/completions',
   requestBytes: 400,
@@ -251,6 +252,49 @@ describe('meter: errors inside a 200 stream', () => {
   });
 });
 
+describe('meter: streams that differ from the vendors own', () => {
+  it('events without names, and blanks around every token', () => {
+    const unnamed = (stream: Buffer): Buffer => Buffer.from(stream.toString().replace(/^event: .*\n/gm, ''));
+    const cut = (stream: Buffer, mark: string): Buffer => stream.subarray(0, stream.indexOf(mark));
+    const anthropic = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
+    expect(read(anthropic, unnamed(messagesStream(texts)))).toMatchObject(anthropicFigures);
+    const started = cut(unnamed(messagesStream(Array(30).fill('eight by'))), 'data: {"type":"content_block_stop"');
+    expect(read(anthropic, started, [], false).tokensOut).toBe(60);
+    const responses = { path: '/v1/responses', contentType: SSE_TYPE };
+    expect(read(responses, unnamed(responsesStream(texts)))).toMatchObject(openaiFigures);
+    const half = cut(unnamed(responsesStream(Array(30).fill('x'))), 'data: {"type":"response.output_text.done"');
+    expect(read(responses, half, [], false)).toMatchObject({ source: 'estimated', tokensOut: 30 });
+    const loose =
+      'data: { "model" : "m" , "choices" : [] , "usage" : { "prompt_tokens" : 3 , "completion_tokens" : 4 } }\n\n';
+    expect(read({ contentType: SSE_TYPE }, Buffer.from(`data: {}\n\n${loose}`))).toMatchObject({
+      tokensInUncached: 3,
+      tokensOut: 4,
+      source: 'reported',
+    });
+  });
+
+  it('usage in every chunk: the last stand counts, and what came after it when the stream is cut', () => {
+    const chunk = (n: number): string =>
+      `data: {"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":7,"completion_tokens":${n}}}\n\n`;
+    const plain = 'data: {"choices":[{"delta":{"content":"x"}}],"usage":null}\n\n';
+    const stream = Buffer.from(chunk(1) + chunk(2) + chunk(3));
+    expect(read({ contentType: SSE_TYPE }, stream)).toMatchObject({ tokensOut: 3, source: 'reported' });
+    const cut = Buffer.concat([stream, Buffer.from(plain + plain)]);
+    expect(read({ contentType: SSE_TYPE }, cut, [], false)).toMatchObject({ tokensOut: 5, source: 'partial' });
+  });
+
+  it('a last event of more than can be held', () => {
+    const long = 'word "usage" '.repeat(20_000);
+    expect(read({ path: '/v1/responses', contentType: SSE_TYPE }, responsesStream([long]))).toMatchObject(
+      openaiFigures,
+    );
+    const cuts = Array.from({ length: 300 }, (_, n) => n * 2_003);
+    expect(read({ path: '/v1/responses', contentType: SSE_TYPE }, responsesStream([long]), cuts)).toMatchObject(
+      openaiFigures,
+    );
+  });
+});
+
 describe('meter: background responses', () => {
   it('are booked by the first GET that brings their usage, once', () => {
     const memory = new MeterMemory();
@@ -265,6 +309,40 @@ describe('meter: background responses', () => {
       tokensOut: 0,
     });
     expect(read(get, responsesBody('x'), [], true, memory).source).toBe('none');
+  });
+});
+
+describe('meter: results of a message batch', () => {
+  const line = (n: number): string =>
+    `{"custom_id":"r${n}","result":{"type":"succeeded","message":${messagesBody('"usage"').toString()}}}\n`;
+  const body = Buffer.from(line(1) + line(2) + '{"custom_id":"r3","result":{"type":"expired"}}\n');
+  const options = {
+    usageFormat: 'anthropic',
+    method: 'GET',
+    path: '/v1/messages/batches/msgbatch_1/results',
+    contentType: 'application/x-jsonl',
+  } as const;
+  const sum = { tokensInUncached: 50, tokensCacheRead: 6000, tokensOut: 1006, extras: { serviceTier: 'batch' } };
+
+  it('are added up and booked once, at any chunk boundaries', () => {
+    const memory = new MeterMemory();
+    expect(read(options, body, [], true, memory)).toMatchObject({ ...sum, source: 'reported' });
+    expect(read(options, body, [], true, memory)).toMatchObject({ source: 'none', tokensOut: 0 });
+    expect(read({ ...options, accountId: 'b' }, body, [], true, memory)).toMatchObject(sum);
+    fc.assert(
+      fc.property(cutsArb, (cuts) => {
+        expect(read(options, body, cuts)).toMatchObject(sum);
+      }),
+    );
+  });
+
+  it('a fetch that was cut off does not make the next one free', () => {
+    const memory = new MeterMemory();
+    expect(read(options, body.subarray(0, 900), [], false, memory)).toMatchObject({
+      source: 'partial',
+      tokensOut: 503,
+    });
+    expect(read(options, body, [], true, memory)).toMatchObject(sum);
   });
 });
 

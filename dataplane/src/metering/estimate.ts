@@ -25,8 +25,11 @@ export const audioTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.
 export const encodedTextTokens = (bytes: number): number => textTokens(bytes * 3);
 export const encodedEventTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / 25));
 
+const PLAIN_PATH = /^(?:\/[a-z0-9_.-]+)+$/;
+
 /** The path as a provider may understand it: decoded, single slashes, lower case, no trailing slash. */
 export function plainPath(path: string): string {
+  if (PLAIN_PATH.test(path)) return path;
   let decoded = path;
   if (path.includes('%')) {
     try {

@@ -37,6 +37,9 @@ export const KNOWN_PRICES: readonly KnownPrice[] = [
   // Mythos costs what the Fable of the same number costs.
   { provider: 'anthropic', models: ['claude-mythos-5'], from: '2026-06-09', base: { ...FABLE, cacheRead: 1 } },
   { provider: 'anthropic', models: ['claude-mythos-5-1'], from: '2026-09-01', base: { ...FABLE, cacheRead: 0.25 } },
+  // Speech is billed by the character ($15 and $30 a million) and reports no usage: 4 characters an estimated token.
+  { provider: 'openai', models: ['tts-1'], from: '2023-11-06', base: { input: 60, output: 0 } },
+  { provider: 'openai', models: ['tts-1-hd'], from: '2023-11-06', base: { input: 120, output: 0 } },
   {
     provider: 'openai',
     models: ['gpt-6.1-sol'],

@@ -18,11 +18,4 @@ export class MeterMemory {
   add(id: string): void {
     this.#seen.set(id, true);
   }
-
-  /** True when it was not there before. */
-  addNew(id: string): boolean {
-    if (this.#seen.has(id)) return false;
-    this.#seen.set(id, true);
-    return true;
-  }
 }

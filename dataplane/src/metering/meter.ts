@@ -48,6 +48,8 @@ export interface BillingExtras {
 /** What is known when the response's headers are there. */
 export interface MeterOptions {
   readonly usageFormat: UsageFormat;
+  /** Ids in answers are unique per account only. */
+  readonly accountId: string;
   /** Upper case. */
   readonly method: string;
   /** The provider's own path without query (`/v1/chat/completions`). */

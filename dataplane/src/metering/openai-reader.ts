@@ -15,8 +15,9 @@ import {
   plainPath,
   textTokens,
 } from './estimate.js';
+import { startsLikeDelta, startsLikeError, startsWithType } from './event-data.js';
 import { compilePaths, type ScanNode } from './json-scanner.js';
-import type { UsageReading } from './meter.js';
+import type { MeterOptions, UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
 import { asObject, type Counts, emptyCounts, openaiCounts, parseObject, parseString } from './usage-fields.js';
@@ -36,6 +37,7 @@ const OUTPUT_TYPE = 9;
 const PATHS = compilePaths({
   usage: USAGE,
   'response.usage': USAGE,
+  'x_groq.usage': USAGE, // Groq, where include_usage was not asked for
   model: MODEL,
   'response.model': MODEL,
   service_tier: TIER,
@@ -98,8 +100,8 @@ export class OpenAiReader implements UsageReader {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
     if (bytes[from] !== 0x7b) return false; // [DONE]
     if (kind === EVENT_PLAIN && startsLikeError(bytes, from, to)) return true;
-    // Chat chunks have no event name; a responses stream names each event and only `….delta` carries content.
-    if (kind === EVENT_DELTA || !startsWithType(bytes, from, to)) this.#deltas++;
+    // Every chat chunk is content; of the typed events only `….delta` is.
+    if (kind === EVENT_DELTA || !startsWithType(bytes, from, to) || startsLikeDelta(bytes, from, to)) this.#deltas++;
     return false;
   }
 
@@ -168,10 +170,11 @@ export class OpenAiReader implements UsageReader {
   reading(facts: BodyFacts): UsageReading {
     const { options } = facts;
     const model = this.#model ?? options.requestModel;
-    const more = { streamError: this.#streamError, serviceTier: this.#tier };
-    if (options.method !== 'POST' && !this.#isFirstSight()) return readingOf(emptyCounts(), 'none', model, more);
+    const streamError = facts.kind === 'events' ? this.#streamError : null;
+    const more = { streamError, serviceTier: this.#tier };
+    if (options.method !== 'POST' && !this.#isFirstSight(options)) return readingOf(emptyCounts(), 'none', model, more);
     if (this.#counts !== null) {
-      if (this.#background && this.#id !== null) this.#memory.add(this.#id);
+      if (this.#background) this.#memory.add(this.#memoryKey(options));
       if (facts.complete || this.#deltas === 0) return readingOf(this.#counts, 'reported', model, more);
       this.#counts.out += this.#deltas;
       return readingOf(this.#counts, 'partial', model, more);
@@ -181,8 +184,12 @@ export class OpenAiReader implements UsageReader {
   }
 
   /** A background response's usage, not booked yet by this data plane. */
-  #isFirstSight(): boolean {
-    return this.#background && this.#counts !== null && this.#id !== null && !this.#memory.has(this.#id);
+  #isFirstSight(options: MeterOptions): boolean {
+    return this.#background && this.#counts !== null && !this.#memory.has(this.#memoryKey(options));
+  }
+
+  #memoryKey(options: MeterOptions): string {
+    return `${options.accountId} ${this.#id ?? options.path}`;
   }
 
   #estimate(facts: BodyFacts): Counts | null {
@@ -190,7 +197,7 @@ export class OpenAiReader implements UsageReader {
     const isEvents = facts.kind === 'events';
     if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
     if (this.#background && (this.#status === 'queued' || this.#status === 'in_progress')) return null;
-    if (this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
+    if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
     return estimateOf(path, facts, this.#deltas);
   }
 }
@@ -217,32 +224,4 @@ function estimateOf(path: string, facts: BodyFacts, deltas: number): Counts {
 function errorOf(text: string | null): string {
   const error = asObject(parseObject(text));
   return errorName(error?.type ?? error?.code ?? parseString(text));
-}
-
-const ERROR_KEY = Buffer.from('"error"');
-const TYPE_KEY = Buffer.from('"type"');
-
-/** `{"error"…` or `{"type":"error"…`, blanks allowed. */
-function startsLikeError(bytes: Buffer, from: number, to: number): boolean {
-  const key = skipBlanks(bytes, from + 1, to);
-  if (matches(ERROR_KEY, bytes, key, to)) return true;
-  if (!matches(TYPE_KEY, bytes, key, to)) return false;
-  const colon = skipBlanks(bytes, key + TYPE_KEY.length, to);
-  return matches(ERROR_KEY, bytes, skipBlanks(bytes, colon + 1, to), to);
-}
-
-function startsWithType(bytes: Buffer, from: number, to: number): boolean {
-  return matches(TYPE_KEY, bytes, skipBlanks(bytes, from + 1, to), to);
-}
-
-function skipBlanks(bytes: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to && bytes[at]! <= 0x20) at++;
-  return at;
-}
-
-function matches(text: Buffer, bytes: Buffer, from: number, to: number): boolean {
-  if (from + text.length > to) return false;
-  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false;
-  return true;
 }

@@ -145,7 +145,11 @@ export class SseFramer {
       return;
     }
     this.#keepInPlace();
-    if (!this.#long && this.#data.appendByte(LF) && this.#data.append(bytes, from, end)) return;
+    if (!this.#long && this.#data.length + 1 + (end - from) <= HOLD_BYTES_MAX) {
+      this.#data.append(NEWLINE, 0, 1);
+      this.#data.append(bytes, from, end);
+      return;
+    }
     this.#goLong();
     this.#sink.longData(NEWLINE, 0, 1);
     this.#sink.longData(bytes, from, end);

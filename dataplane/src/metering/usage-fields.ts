@@ -51,7 +51,8 @@ export function parseObject(text: string | null): JsonObject | null {
 
 /** The parsed string cut to `lengthMax`, or null when the text is not a non-empty JSON string. */
 export function parseString(text: string | null, lengthMax = 256): string | null {
-  const value = parseJson(text);
+  if (text === null || text.charCodeAt(0) !== 0x22) return null;
+  const value = text.includes('\\') ? parseJson(text) : text.slice(1, -1);
   return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null;
 }
 

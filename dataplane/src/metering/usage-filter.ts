@@ -12,9 +12,15 @@ const EMPTY = Buffer.alloc(0);
 const USAGE_KEY = Buffer.from('"usage"');
 /** How OpenAI ends a chunk. At the very end of a document this can only be a member of the outermost object. */
 const NULL_TAIL = Buffer.from(',"usage":null}');
+/** The same with the padding that OpenAI puts behind it: `,"usage":null,"obfuscation":"aBc3"}`. */
+const PADDED_TAIL = Buffer.from(',"usage":null,"obfuscation":');
+const NULL_MEMBER_BYTES = NULL_TAIL.length - 1;
+const PADDING_BYTES_MAX = 64;
 const DATA = Buffer.from('data:');
 const LF = 0x0a;
 const CR = 0x0d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 const USAGE = 0;
 const CHOICES = 1;
@@ -169,9 +175,10 @@ export class UsageFilter implements ScanSink {
     const start = dataStart(bytes, from, to);
     if (start < 0) return false;
     const end = lineEndOf(bytes, start, to);
-    if (endsWithNullUsage(bytes, start, end)) {
-      this.#cutFrom = end - NULL_TAIL.length;
-      this.#cutTo = end - 1;
+    const nullAt = nullUsageAt(bytes, start, end);
+    if (nullAt >= 0) {
+      this.#cutFrom = nullAt;
+      this.#cutTo = nullAt + NULL_MEMBER_BYTES;
       return true;
     }
     const data = bytes.subarray(start, end);
@@ -238,10 +245,22 @@ function dataStart(bytes: Buffer, from: number, to: number): number {
   return bytes[at] === 0x20 ? at + 1 : at;
 }
 
-function endsWithNullUsage(bytes: Buffer, start: number, end: number): boolean {
-  const from = end - NULL_TAIL.length;
+/** Where `,"usage":null` stands in a chunk as OpenAI writes it; -1 when it is not written so. */
+function nullUsageAt(bytes: Buffer, start: number, end: number): number {
+  if (endsWith(NULL_TAIL, bytes, start, end)) return end - NULL_TAIL.length;
+  if (bytes[end - 1] !== 0x7d || bytes[end - 2] !== QUOTE) return -1;
+  const stop = Math.max(start, end - 2 - PADDING_BYTES_MAX);
+  for (let at = end - 3; at >= stop; at--) {
+    if (bytes[at] === BACKSLASH) return -1;
+    if (bytes[at] === QUOTE) return endsWith(PADDED_TAIL, bytes, start, at) ? at - PADDED_TAIL.length : -1;
+  }
+  return -1;
+}
+
+function endsWith(tail: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  const from = end - tail.length;
   if (from <= start) return false;
-  for (let i = NULL_TAIL.length - 1; i >= 0; i--) if (bytes[from + i] !== NULL_TAIL[i]) return false;
+  for (let i = tail.length - 1; i >= 0; i--) if (bytes[from + i] !== tail[i]) return false;
   return true;
 }
 

@@ -55,6 +55,7 @@ export class ProviderMetering implements CallMetering {
     x.meter = createMeter(
       {
         usageFormat: x.upstream!.usageFormat,
+        accountId: x.upstream!.accountId,
         method: x.request.method,
         path: x.target!.rest,
         requestBytes: x.body?.bytes ?? 0,
