@@ -2,14 +2,14 @@
  * The wire form of one admit.lua call: keys, one packed argument, one packed reply. Pure. Little-endian throughout;
  * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
  *
- *   argument  header {minute µs d, day µs d, spend TTL s d, seq d, raise B, mark B, budgets B, spends I4, looks I4}
+ *   argument  header {minute µs d, day µs d, spend TTL s d, seq d, month I4, its start s d, its end s d, raise B, mark B, budgets B, spends I4, looks I4}
  *             spend  {cost d, base d, month I4}
  *             look   {wanted I4, rpm I4, rpd I4, budget d, seen d, seen month I4, ledger d, ledger month I4}
  *   reply     header {now µs d, applied B}
  *             total d
  *             verdict {admitted I4, refusal B, rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
  */
-import { monthEndSec, monthOfMs } from './calendar-month.js';
+import { monthEndSec, monthOfMs, monthStartSec } from './calendar-month.js';
 
 /** Lengths of the windows; shortened by tests only (DESIGN §14). */
 export interface Windows {
@@ -52,6 +52,8 @@ export interface Spend {
 
 export interface CallHeader {
   readonly windows: Windows;
+  /** The month by the caller's clock; the store's decides. */
+  readonly month: number;
   /** Increases over the calls of one writer that carry a mark. */
   readonly seq: number;
   /** Counters that exist may be raised to the ledger's figure: no spend waits anywhere to be added. */
@@ -92,7 +94,7 @@ export interface CallReply {
   readonly totals: readonly number[];
 }
 
-const HEADER_BYTES = 43;
+const HEADER_BYTES = 63;
 const LOOK_BYTES = 44;
 const SPEND_BYTES = 20;
 const REPLY_HEADER_BYTES = 9;
@@ -120,11 +122,14 @@ export function encodeCall(header: CallHeader, spends: readonly Spend[], looks: 
   out.writeDoubleLE(header.windows.rpdMs * 1000, 8);
   out.writeDoubleLE(SPEND_TTL_SEC, 16);
   out.writeDoubleLE(header.seq, 24);
-  out[32] = header.raise ? 1 : 0;
-  out[33] = header.mark ? 1 : 0;
-  out[34] = looks.some((look) => look.budgetNanos !== SPEND_UNASKED) ? 1 : 0;
-  out.writeUInt32LE(spends.length, 35);
-  out.writeUInt32LE(looks.length, 39);
+  out.writeUInt32LE(header.month, 32);
+  out.writeDoubleLE(monthStartSec(header.month), 36);
+  out.writeDoubleLE(monthEndSec(header.month), 44);
+  out[52] = header.raise ? 1 : 0;
+  out[53] = header.mark ? 1 : 0;
+  out[54] = looks.some((look) => look.budgetNanos !== SPEND_UNASKED) ? 1 : 0;
+  out.writeUInt32LE(spends.length, 55);
+  out.writeUInt32LE(looks.length, 59);
   let at = HEADER_BYTES;
   for (const spend of spends) {
     out.writeDoubleLE(spend.costNanos, at);

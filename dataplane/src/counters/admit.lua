@@ -18,63 +18,28 @@ local DEAD_MIN = 32
 local STAMPS = 4294967296
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local arg = ARGV[1]
-local minute, day, spend_ttl, seq, raise, write_mark, budgets, spends, looks, at = unpack('<ddddBBBI4I4', arg)
+local minute, day, spend_ttl, seq, month, month_from, month_to, raise, write_mark, budgets, spends, looks, at =
+  unpack('<ddddI4ddBBBI4I4', arg)
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local key_at = 2
 local reply = {}
 
--- 'YYYY-MM' (UTC) and its number year * 12 + month - 1; civil-from-days.
-local function month_of(seconds)
-  local z = math.floor(seconds / 86400) + 719468
-  local era = math.floor(z / 146097)
-  local doe = z - era * 146097
-  local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524) - math.floor(doe / 146096)) / 365)
-  local mp = math.floor((5 * (doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))) + 2) / 153)
-  local month = mp < 10 and mp + 3 or mp - 9
-  return (yoe + era * 400 + (month <= 2 and 1 or 0)) * 12 + month - 1
-end
-local function month_text(number)
-  return string.format('%04d-%02d', math.floor(number / 12), number % 12 + 1)
-end
-local this_month, this_month_text -- computed where a call needs them
+
+-- The caller says which month it has and where that ends; only another clock than its own needs the calendar here.
+local this_month, this_month_text = month, nil
 if spends > 0 or budgets == 1 then
-  this_month = month_of(clock[1])
-  this_month_text = month_text(this_month)
-end
-
--- First entry in from…stop-1 that is still in the window (stop when none): looks at the next few, then halves.
-local function first_live(key, from, stop, last, time)
-  local function expired(index)
-    local stamp = unpack('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
-    return last - (last - stamp) % STAMPS + minute <= time
+  local seconds = tonumber(clock[1])
+  if seconds < month_from or seconds >= month_to then -- civil-from-days
+    local z = math.floor(seconds / 86400) + 719468
+    local era = math.floor(z / 146097)
+    local doe = z - era * 146097
+    local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524) - math.floor(doe / 146096)) / 365)
+    local mp = math.floor((5 * (doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))) + 2) / 153)
+    local of_year = mp < 10 and mp + 2 or mp - 10
+    this_month = (yoe + era * 400 + (of_year < 2 and 1 or 0)) * 12 + of_year
   end
-  local step = 1
-  while from + step < stop and expired(from + step) do step = step * 2 end
-  local low = from + math.floor(step / 2) -- expired
-  local high = math.min(from + step, stop) -- live, or stop
-  while high - low > 1 do
-    local middle = math.floor((low + high) / 2)
-    if expired(middle) then low = middle else high = middle end
-  end
-  return high
-end
-
--- Seeds a counter that was lost. `seen` was reported by the counter itself; `ledger` may hold spend that still waits in
--- some data plane to be added, so it seeds a counter that exists only when the caller says that nothing can wait.
--- Returns the counter's figure and the one that decides.
-local function month_spend(prefix, seen, ledger, ledger_month)
-  if ledger_month ~= this_month then ledger = 0 end
-  local key = prefix .. this_month_text
-  local stored = call('GET', key)
-  local spent = tonumber(stored or 0)
-  local floor = seen
-  if ledger > floor and (not stored or raise == 1) then floor = ledger end
-  if spent < floor then
-    call('SET', key, string.format('%.0f', floor), 'EX', spend_ttl)
-    spent = floor
-  end
-  return spent, math.max(spent, ledger)
+  this_month_text = string.format('%04d-%02d', math.floor(this_month / 12), this_month % 12 + 1)
 end
 
 local applied = 1
@@ -90,11 +55,13 @@ end
 reply[1] = pack('<dB', now, applied)
 
 for item = 1, spends do
-  local cost, base, month, following = unpack('<ddI4', arg, at)
+  local cost, base, of_month, following = unpack('<ddI4', arg, at)
   at = following
   local total = 0
   if applied == 1 then
-    local key = KEYS[key_at] .. (month == this_month and this_month_text or month_text(month))
+    local text = this_month_text
+    if of_month ~= this_month then text = string.format('%04d-%02d', math.floor(of_month / 12), of_month % 12 + 1) end
+    local key = KEYS[key_at] .. text
     local before = call('INCRBY', key, string.format('%.0f', cost)) - cost
     if before < base then call('INCRBY', key, string.format('%.0f', base - before)) end
     if before == 0 then call('EXPIRE', key, spend_ttl) end
@@ -125,7 +92,20 @@ for item = 1, looks do
     if last + minute <= time then
       front = stop
     elseif oldest + minute <= time then
-      front = first_live(key, front, stop, last, time)
+      -- The first entry still in the window, the newest at the latest: look ahead in doubling steps, then halve.
+      local low, high, step = front, stop - 1, 1 -- low has expired, high has not
+      while low + 1 < high do
+        local probe = step > 0 and math.min(low + step, high - 1) or math.floor((low + high) / 2)
+        local stamp = unpack('<I4', call('GETRANGE', key, probe * 4, probe * 4 + 3))
+        if last - (last - stamp) % STAMPS + minute <= time then
+          low = probe
+          step = step * 2
+        else
+          high = probe
+          step = 0
+        end
+      end
+      front = high
       oldest = unpack('<I4', call('GETRANGE', key, front * 4, front * 4 + 3))
       oldest = last - (last - oldest) % STAMPS
     end
@@ -135,11 +115,21 @@ for item = 1, looks do
   local spent = 0
   local in_budget = true
   if budget ~= -2 then -- -2: the caller does not ask for spend, -1: it does, but there is no budget
+    -- Seeds a counter that was lost. `seen` was reported by the counter itself; `ledger` may hold spend that still waits
+    -- in some data plane to be added, so it raises an existing counter only when the caller says that nothing can wait.
     if seen_month ~= this_month then seen = 0 end
-    local decisive
-    spent, decisive = month_spend(KEYS[key_at], seen, ledger, ledger_month)
+    if ledger_month ~= this_month then ledger = 0 end
+    local spend_key = KEYS[key_at] .. this_month_text
     key_at = key_at + 1
-    in_budget = budget < 0 or decisive < budget
+    local stored = call('GET', spend_key)
+    spent = tonumber(stored or 0)
+    local known = seen
+    if ledger > known and (not stored or raise == 1) then known = ledger end
+    if spent < known then
+      spent = known
+      call('SET', spend_key, string.format('%.0f', spent), 'EX', spend_ttl)
+    end
+    in_budget = budget < 0 or math.max(spent, ledger) < budget
   end
 
   local live = stop - front

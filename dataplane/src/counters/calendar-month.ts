@@ -19,7 +19,12 @@ export function formatMonth(month: number): string {
   return `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
 }
 
+/** Unix seconds of the first moment of the month. */
+export function monthStartSec(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12, 1) / MS_PER_SECOND;
+}
+
 /** Unix seconds of the first moment after the month. */
 export function monthEndSec(month: number): number {
-  return Date.UTC(Math.floor(month / 12), (month % 12) + 1, 1) / MS_PER_SECOND;
+  return monthStartSec(month + 1);
 }

@@ -13,6 +13,7 @@
 import type { Logger } from '@acg/base/log';
 import { type CallReply, callKeys, decodeReply, encodeCall, type Windows } from './admit-call.js';
 import { AnswerDeadline, type Awaited } from './answer-deadline.js';
+import { monthOfMs } from './calendar-month.js';
 import type { AdmissionRequest, CountersMetrics, StandingRequest } from './counters.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SpendJournal } from './spend-journal.js';
@@ -202,6 +203,7 @@ export class StoreLane {
     for (const spend of spends) spend.baseNanos = this.#memory.of(spend.agentId).baseNanos(spend.month);
     const header = {
       windows: this.#settings.windows,
+      month: monthOfMs(Date.now()),
       seq: call.seq,
       raise: this.#enforcing && performance.now() - this.#sinceMs >= RAISE_AFTER_MS,
       mark: call.probe || spends.length > 0,

@@ -1,5 +1,5 @@
 /** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
-import { createLogger } from '@acg/base/log';
+import { createLogger, type Logger } from '@acg/base/log';
 import type {
   Admission,
   AdmissionRequest,
@@ -44,4 +44,11 @@ export const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionReq
 /** Waits until `condition` holds; the test's own timeout is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Keeps what is logged: level and message. */
+export function capturingLog(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const at = (level: string) => (_facts: unknown, message: string) => void lines.push(`${level}: ${message}`);
+  return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
 }

@@ -1,0 +1,262 @@
+/** SPEC §8, fail-open, with a real redis-server that fails in every way it can. */
+import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RedisServer } from '../redis-server.js';
+import { TcpProxy } from '../tcp-proxy.js';
+import { admit, CountingMetrics, capturingLog, request, standing, until } from './counters-promises.js';
+
+const AGENT = '00000000-0000-7000-8000-00000000fa11';
+const GONE = 'warn: counter store unavailable: requests pass unchecked';
+const BACK = 'info: counter store is back: limits are enforced';
+const thisMonth = (): string => new Date().toISOString().slice(0, 7);
+const asked = (overrides = {}) => request({ agentId: AGENT, spendFloorMonth: thisMonth(), ...overrides });
+
+let server: RedisServer;
+let proxy: TcpProxy;
+let counters: RedisCounters;
+let metrics: CountingMetrics;
+let lines: string[];
+
+/** Generous where the machine is busy: only what really hangs may be late. */
+const TIMEOUT_MS = 400;
+
+async function open(port: number, timeoutMs = TIMEOUT_MS): Promise<RedisCounters> {
+  metrics = new CountingMetrics();
+  const captured = capturingLog();
+  lines = captured.lines;
+  const urls = [new URL(`redis://127.0.0.1:${port}`)];
+  const opened = new RedisCounters({ urls, connectionName: 'acg-test', tlsCa: null, timeoutMs }, captured.log, metrics);
+  await opened.start();
+  lines.length = 0;
+  return opened;
+}
+
+/** Month spend that the store itself holds. */
+async function storedSpend(): Promise<number> {
+  return Number(await server.admin.get(`acg:{${AGENT}}:spend:${thisMonth()}`));
+}
+
+/** Fills the minute of the agent, so that an enforcing store refuses. */
+const exhausted = asked({ rpmLimit: 2 });
+async function exhaust(): Promise<void> {
+  await admit(counters, exhausted);
+  await admit(counters, exhausted);
+  expect((await admit(counters, exhausted)).outcome).toBe('rpm');
+}
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  proxy = await TcpProxy.start(server.port);
+  counters = await open(proxy.port);
+  await until(() => counters.enforcing);
+});
+afterEach(async () => {
+  server.resume();
+  await counters.close();
+  await proxy.stop();
+  await server.stop();
+});
+
+/** One outage: unchecked while it lasts, one log line per change, every request counted, and enforcement afterwards. */
+async function outage(begin: () => Promise<void> | void, end: () => Promise<void> | void): Promise<void> {
+  await exhaust();
+  await begin();
+  const during = [];
+  for (let i = 0; i < 20; i++) during.push((await admit(counters, exhausted)).outcome);
+  expect(during).toEqual(Array.from({ length: 20 }, () => 'unchecked'));
+  expect(counters.enforcing).toBe(false);
+  expect(await standing(counters, { ...exhausted, providerSlugs: ['openai'] })).toBeNull();
+  await end();
+  await until(() => counters.enforcing);
+  expect(metrics.uncheckedCount).toBe(20);
+  expect(metrics.states.slice(-2)).toEqual([false, true]);
+  expect(lines).toEqual([GONE, BACK]);
+}
+
+describe('counters, fail-open', () => {
+  test('a killed store: requests pass; after its restart limits are enforced', async () => {
+    await outage(
+      () => server.kill(),
+      () => server.restart(),
+    );
+    await exhaust(); // it came back empty
+  });
+
+  test('a stopped process with its socket open: requests pass; afterwards its windows are as they were', async () => {
+    await outage(
+      () => server.pause(),
+      () => server.resume(),
+    );
+    expect((await admit(counters, exhausted)).outcome).toBe('rpm');
+  });
+
+  test('a store that answers, but too late: requests pass', async () => {
+    await outage(
+      () => {
+        proxy.delayMs = 3 * TIMEOUT_MS;
+      },
+      () => {
+        proxy.delayMs = 0;
+      },
+    );
+    expect((await admit(counters, exhausted)).outcome).toBe('rpm');
+  });
+
+  test('a store out of memory: requests pass', async () => {
+    const full = asked({ providerSlug: 'resend' });
+    await admit(counters, full);
+    await server.admin.config('SET', 'maxmemory', '1');
+    const during = [];
+    for (let i = 0; i < 5; i++) during.push((await admit(counters, full)).outcome);
+    expect(during).toEqual(Array.from({ length: 5 }, () => 'unchecked'));
+    await server.admin.config('SET', 'maxmemory', '0');
+    await until(() => counters.enforcing);
+    expect((await admit(counters, full)).outcome).toBe('admitted');
+    expect(lines).toEqual([GONE, BACK]);
+  });
+
+  test('a store that loads its data: requests pass', async () => {
+    const keys = Array.from({ length: 1_000 }, (_, i) => [`filler:${i}`, 'x'.repeat(64)]).flat();
+    await exhaust();
+    await server.admin.mset(keys);
+    await server.admin.save();
+    await server.kill();
+    await until(async () => (await admit(counters, exhausted)).outcome === 'unchecked');
+    const slowly = ['--key-load-delay', '2000', '--loading-process-events-interval-bytes', '1024'];
+    await server.restart(slowly);
+    await expect(server.admin.get('filler:1')).rejects.toThrow(/LOADING/);
+    for (let i = 0; i < 5; i++) expect((await admit(counters, exhausted)).outcome).toBe('unchecked');
+    await until(() => counters.enforcing);
+    expect((await admit(counters, exhausted)).outcome).toBe('rpm');
+    expect(lines).toEqual([GONE, BACK]);
+  });
+
+  test('a master that became a read-only replica: requests pass until it is a master again', async () => {
+    const other = await RedisServer.start();
+    const open = asked();
+    await server.admin.replicaof('127.0.0.1', String(other.port));
+    expect((await admit(counters, open)).outcome).toBe('unchecked');
+    await server.admin.replicaof('NO', 'ONE');
+    await until(() => counters.enforcing);
+    expect((await admit(counters, open)).outcome).toBe('admitted');
+    expect(lines).toEqual([GONE, BACK]);
+    await other.stop();
+  });
+
+  test('NOSCRIPT: a store that forgot the script is told again, and nothing passes unchecked', async () => {
+    await exhaust();
+    await server.admin.script('FLUSH');
+    expect((await admit(counters, exhausted)).outcome).toBe('rpm');
+    expect(metrics.uncheckedCount).toBe(0);
+    expect(lines).toEqual([]);
+  });
+
+  test('a late event loop does not open the gate: an answer that arrived in time counts', async () => {
+    const direct = await open(server.port); // the proxy lives in this loop and would be late itself
+    const answer = admit(direct, asked());
+    await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve))); // it is sent
+    const end = performance.now() + 2 * TIMEOUT_MS;
+    while (performance.now() < end);
+    expect((await answer).outcome).toBe('admitted');
+    expect(lines).toEqual([]);
+    await direct.close();
+  });
+
+  test('a store that is away at start: requests pass, and are checked once it is there', async () => {
+    await counters.close();
+    await server.kill();
+    counters = await open(proxy.port);
+    expect((await admit(counters, asked())).outcome).toBe('unchecked');
+    await server.restart();
+    await until(() => counters.enforcing);
+    await exhaust();
+  });
+});
+
+describe('counters, spend over failures', () => {
+  test('spend of an outage is added when the store is back, once', async () => {
+    counters.addSpend(AGENT, 'before', 1_000);
+    await until(async () => (await storedSpend()) === 1_000);
+    server.pause();
+    for (let i = 0; i < 50; i++) counters.addSpend(AGENT, `during-${i}`, 3);
+    await until(() => !counters.enforcing);
+    for (let i = 0; i < 50; i++) counters.addSpend(AGENT, `open-${i}`, 5);
+    server.resume();
+    await until(() => counters.enforcing);
+    expect(await storedSpend()).toBe(1_000 + 50 * 3 + 50 * 5);
+    expect((await admit(counters, asked({ budgetNanos: 1_400 }))).outcome).toBe('budget');
+    expect(await admit(counters, asked({ budgetNanos: 1_401 }))).toMatchObject({
+      outcome: 'admitted',
+      spentNanos: 1_400,
+    });
+  });
+
+  test('an answer lost after the store had added: not added again', async () => {
+    proxy.cutNextAnswer = true;
+    counters.addSpend(AGENT, 'lost-answer', 77);
+    await until(() => metrics.states.includes(false));
+    await until(() => counters.enforcing);
+    expect(await storedSpend()).toBe(77);
+  });
+
+  test('a request lost before the store had it: added after all', async () => {
+    proxy.cutNextRequest = true;
+    counters.addSpend(AGENT, 'lost-request', 77);
+    await until(() => metrics.states.includes(false));
+    await until(() => counters.enforcing);
+    expect(await storedSpend()).toBe(77);
+  });
+
+  test('a flushed store goes on from what was seen', async () => {
+    counters.addSpend(AGENT, 'flush-1', 900);
+    expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
+      outcome: 'admitted',
+      spentNanos: 900,
+    });
+    await server.admin.flushall();
+    counters.addSpend(AGENT, 'flush-2', 99);
+    expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
+      outcome: 'admitted',
+      spentNanos: 999,
+    });
+    await server.admin.flushall();
+    counters.addSpend(AGENT, 'flush-3', 1);
+    expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
+      outcome: 'budget',
+      spentNanos: 1_000,
+    });
+  });
+
+  test('a store restarted empty with spend in the journal and in the ledger counts it once', async () => {
+    counters.addSpend(AGENT, 'restart-1', 500);
+    await until(async () => (await storedSpend()) === 500);
+    await server.kill();
+    expect((await admit(counters, asked({ budgetNanos: 10_000 }))).outcome).toBe('unchecked');
+    counters.addSpend(AGENT, 'restart-2', 250);
+    // A context fetched meanwhile: the ledger has both records.
+    await admit(counters, asked({ budgetNanos: 10_000, spendFloorNanos: 750 }));
+    await server.restart();
+    await until(() => counters.enforcing);
+    const after = await admit(counters, asked({ budgetNanos: 10_000, spendFloorNanos: 750 }));
+    expect(after).toMatchObject({ outcome: 'admitted', spentNanos: 750 });
+    expect(await storedSpend()).toBe(750);
+  });
+
+  test('a store rolled back to an old snapshot does not give spend back', async () => {
+    counters.addSpend(AGENT, 'rollback-1', 100);
+    await until(async () => (await storedSpend()) === 100);
+    await server.admin.save();
+    counters.addSpend(AGENT, 'rollback-2', 900);
+    await until(async () => (await storedSpend()) === 1_000);
+    await server.kill();
+    await until(async () => (await admit(counters, asked())).outcome === 'unchecked');
+    await server.restart();
+    await until(() => counters.enforcing);
+    expect(await storedSpend()).toBe(100);
+    expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
+      outcome: 'budget',
+      spentNanos: 1_000,
+    });
+    expect(await storedSpend()).toBe(1_000);
+  });
+});

@@ -1,0 +1,64 @@
+/** A TCP proxy in front of a real server that makes the network misbehave on command. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class TcpProxy {
+  /** Answers are held back so long. */
+  delayMs = 0;
+  /** The next answer is thrown away and its connection cut: the request was served, but nobody learns. */
+  cutNextAnswer = false;
+  /** The next request is thrown away and its connection cut. */
+  cutNextRequest = false;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  connections = 0;
+
+  private constructor(targetPort: number) {
+    this.#server = createServer((client) => this.#serve(client, connect(targetPort, '127.0.0.1')));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the proxy is not listening');
+    return address.port;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
+  }
+
+  #serve(client: Socket, target: Socket): void {
+    this.connections++;
+    for (const socket of [client, target]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        client.destroy();
+        target.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      if (this.cutNextRequest) {
+        this.cutNextRequest = false;
+        client.destroy();
+      } else target.write(chunk);
+    });
+    target.on('data', (chunk) => {
+      if (this.cutNextAnswer) {
+        this.cutNextAnswer = false;
+        client.destroy();
+      } else if (this.delayMs > 0) setTimeout(() => client.destroyed || client.write(chunk), this.delayMs);
+      else client.write(chunk);
+    });
+  }
+}
