@@ -42,8 +42,11 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
   const requests = Array.from({ length: agents }, (_, agent) => request(agent, budgetNanos));
   let next = 0;
   await new Promise<void>((resolve) => {
-    const once = (): void => {
-      if (next >= count) return resolve();
+    const takeTurn = (): void => {
+      if (next >= count) {
+        resolve();
+        return;
+      }
       let open = turn;
       for (let i = 0; i < turn; i++) {
         const asked = requests[next++ % agents]!;
@@ -51,11 +54,11 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
           if (admission.outcome !== 'admitted') throw new Error(`unexpected ${admission.outcome}`);
           if (spend) counters.addSpend(asked.agentId, `${scenario.name}-${next}-${open}`, 1_000);
           open--;
-          if (open === 0) setImmediate(once);
+          if (open === 0) setImmediate(takeTurn);
         });
       }
     };
-    once();
+    takeTurn();
   });
 }
 

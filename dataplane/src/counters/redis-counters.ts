@@ -34,6 +34,8 @@ const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 /** A cluster has at most 1 000 masters; lanes of masters that are gone stay until then. */
 const LANES_MAX = 1_000;
+/** Enough to meet every slot. */
+const TAGS_TRIED_MAX = 200_000;
 
 export class RedisCounters implements Counters {
   readonly kind = 'redis';
@@ -56,23 +58,22 @@ export class RedisCounters implements Counters {
     this.#metrics = metrics;
     this.#clustered = options.urls.length > 1;
     this.#link = new RedisLink(options, {
-      onConnected: () => {
-        for (const lane of this.#lanes.values()) lane.connected();
-      },
+      onConnected: this.#connected,
       onError: (error) => {
         this.#lastError = error.message;
       },
     });
-    this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','));
+    this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','), this.#writerId);
   }
 
   /** Waits for the store, but not for long: without it requests pass unchecked (SPEC §8). */
   async start(): Promise<void> {
     await this.#firstLane.enforcingWithin(START_TIMEOUT_MS);
-    if (!this.#firstLane.enforcing) {
-      this.#log.warn({ reason: this.#lastError }, 'counter store unavailable at start: requests pass unchecked');
-      return;
+    if (this.#firstLane.enforcing) {
+      await Promise.all([...this.#lanes.values()].map((lane) => lane.enforcingWithin(START_TIMEOUT_MS)));
     }
+    for (const lane of this.#lanes.values()) lane.announceIfOpen(this.#lastError);
+    if (!this.#firstLane.enforcing) return;
     for (const policy of new Set(await this.#link.evictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
@@ -133,21 +134,37 @@ export class RedisCounters implements Counters {
   #laneOf(slot: number): StoreLane {
     if (!this.#clustered) return this.#firstLane;
     const node = this.#link.nodeOf(slot);
-    return node === null ? this.#firstLane : this.#lane(node);
+    return node === null ? this.#firstLane : (this.#lanes.get(node) ?? this.#laneOfMaster(node));
   }
 
-  #lane(name: string): StoreLane {
-    const known = this.#lanes.get(name);
+  readonly #connected = (): void => {
+    if (this.#clustered) for (const node of this.#link.masters()) this.#laneOfMaster(node);
+    for (const lane of this.#lanes.values()) lane.connected();
+  };
+
+  #laneOfMaster(node: string): StoreLane {
+    const known = this.#lanes.get(node);
     if (known !== undefined || this.#lanes.size >= LANES_MAX) return known ?? this.#firstLane;
-    const { timeoutMs, windows } = this.#options;
-    const settings = {
-      name,
-      windows: windows ?? SPEC_WINDOWS,
-      timeoutMs,
-      writerId: this.#writerId,
-      trusted: this.#lanes.size > 0,
-    };
-    const lane = new StoreLane(this.#link, settings, this.#memory, this.#log, this.#metrics);
+    let tag = 0;
+    while (tag < TAGS_TRIED_MAX && this.#link.nodeOf(hashSlot(String(tag))) !== node) tag++;
+    return this.#lane(node, String(tag));
+  }
+
+  #lane(name: string, probeTag: string): StoreLane {
+    const lane = new StoreLane(
+      this.#link,
+      {
+        name,
+        windows: this.#options.windows ?? SPEC_WINDOWS,
+        timeoutMs: this.#options.timeoutMs,
+        writerId: this.#writerId,
+        probeTag,
+        probeSlot: this.#slotOf(probeTag),
+      },
+      this.#memory,
+      this.#log,
+      this.#metrics,
+    );
     this.#lanes.set(name, lane);
     return lane;
   }

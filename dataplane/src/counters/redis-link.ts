@@ -62,12 +62,24 @@ export class RedisLink implements ScriptLink {
           });
     this.#client.on('ready', () => events.onConnected());
     this.#client.on('error', (error: Error) => events.onError(error));
-    if (this.#client instanceof Cluster) this.#client.on('+node', () => events.onConnected());
+    // Connections to a cluster's nodes are made on first use otherwise, and until then calls would be refused.
+    this.#client.on('+node', (node: Redis) => {
+      node.on('ready', () => events.onConnected());
+      if (node.status === 'wait') node.connect().catch(() => {}); // ioredis reports it as an error event, too
+    });
   }
 
   /** `host:port` of the master of a slot; null while unknown, and without a cluster. */
   nodeOf(slot: number): string | null {
     return this.#client instanceof Cluster ? (this.#client.slots[slot]?.[0] ?? null) : null;
+  }
+
+  /** `host:port` of every master that has slots. */
+  masters(): ReadonlySet<string> {
+    const masters = new Set<string>();
+    if (!(this.#client instanceof Cluster)) return masters;
+    for (const nodes of this.#client.slots) if (nodes?.[0] !== undefined) masters.add(nodes[0]);
+    return masters;
   }
 
   run(

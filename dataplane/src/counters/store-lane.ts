@@ -26,8 +26,9 @@ export interface LaneSettings {
   readonly windows: Windows;
   readonly timeoutMs: number;
   readonly writerId: string;
-  /** Whether to enforce from the first request on, or only after a first probe. */
-  readonly trusted: boolean;
+  /** Hash tag of a key on this node and its slot, for probes before the first request. */
+  readonly probeTag: string;
+  readonly probeSlot: number;
 }
 
 interface Call extends Awaited {
@@ -68,13 +69,14 @@ export class StoreLane {
   /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
   readonly #lost: Call[] = [];
   #enforcing = false;
-  #everEnforced = false;
+  /** The outage has been logged; so its end will be. */
+  #announced = false;
   #probe: Call | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
   #seq = 1;
-  #lastTag = '';
-  #lastSlot = 0;
+  #lastTag: string;
+  #lastSlot: number;
   #sinceMs = performance.now();
   #uncheckedHere = 0;
   #onIdle: (() => void) | null = null;
@@ -86,11 +88,11 @@ export class StoreLane {
     this.#memory = memory;
     this.#log = log;
     this.#metrics = metrics;
-    this.#lastTag = settings.writerId;
+    this.#lastTag = settings.probeTag;
+    this.#lastSlot = settings.probeSlot;
     this.#deadline = new AnswerDeadline(settings.timeoutMs, this.#late);
-    this.#enforcing = settings.trusted;
-    this.#everEnforced = settings.trusted;
-    if (!settings.trusted) this.#startProbing();
+    this.#startProbing();
+    setImmediate(() => this.connected());
   }
 
   get enforcing(): boolean {
@@ -131,6 +133,13 @@ export class StoreLane {
   /** The connection is up: a good moment to ask. */
   connected(): void {
     if (!this.#enforcing) this.#sendProbe();
+  }
+
+  /** Says that the store is not there yet, if so. */
+  announceIfOpen(reason: string): void {
+    if (this.#enforcing || this.#announced) return;
+    this.#announced = true;
+    this.#log.warn({ store: this.#settings.name, reason }, 'counter store unavailable: requests pass unchecked');
   }
 
   /** Resolves when the lane enforces, or after `timeoutMs`. */
@@ -272,7 +281,7 @@ export class StoreLane {
     this.#uncheckedHere = 0;
     this.#sinceMs = performance.now();
     this.#metrics.enforcing(false);
-    this.#log.warn({ store: this.#settings.name, reason }, 'counter store unavailable: requests pass unchecked');
+    this.announceIfOpen(reason);
     for (const call of this.#outstanding) this.#passUnchecked(call);
     const turns = this.#turns;
     this.#turns = new Map();
@@ -333,10 +342,11 @@ export class StoreLane {
     this.#sinceMs = performance.now();
     this.stop();
     this.#metrics.enforcing(true);
-    const facts = { store: this.#settings.name, uncheckedRequests: this.#uncheckedHere, outageMs };
-    if (this.#everEnforced || this.#uncheckedHere > 0)
+    if (this.#announced) {
+      const facts = { store: this.#settings.name, uncheckedRequests: this.#uncheckedHere, outageMs };
       this.#log.info(facts, 'counter store is back: limits are enforced');
-    this.#everEnforced = true;
+    }
+    this.#announced = false;
     this.#onEnforcing?.();
     this.#onEnforcing = null;
   }

@@ -1,0 +1,68 @@
+/** SPEC §8 as plainly as it can be said: every admission is kept, every question is answered by counting. */
+import { monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+
+export interface ModelRequest {
+  readonly pair: string;
+  readonly rpmLimit: number;
+  readonly rpdLimit: number;
+  readonly budgetNanos: number | null;
+}
+
+export interface ModelAnswer {
+  readonly outcome: 'admitted' | 'rpm' | 'rpd' | 'budget';
+  readonly rpmRemaining: number;
+  readonly resetAtSec: number;
+}
+
+const seconds = (us: number): number => Math.ceil(us / 1_000_000);
+
+export class LimitsModel {
+  /** Times of all admissions, µs. */
+  readonly #admissions = new Map<string, number[]>();
+  readonly #days = new Map<string, { startUs: number; count: number }>();
+  readonly #spend = new Map<number, number>();
+
+  constructor(
+    readonly rpmUs: number,
+    readonly rpdUs: number,
+  ) {}
+
+  addSpend(nowUs: number, nanos: number): void {
+    const month = monthOfMs(nowUs / 1000);
+    this.#spend.set(month, this.spentNanos(nowUs) + nanos);
+  }
+
+  spentNanos(nowUs: number): number {
+    return this.#spend.get(monthOfMs(nowUs / 1000)) ?? 0;
+  }
+
+  /** Admissions of the pair that count at `nowUs`, oldest first. */
+  live(pair: string, nowUs: number): readonly number[] {
+    return (this.#admissions.get(pair) ?? []).filter((at) => at > nowUs - this.rpmUs);
+  }
+
+  dayCount(pair: string, nowUs: number): number {
+    const day = this.#days.get(pair);
+    return day === undefined || nowUs >= day.startUs + this.rpdUs ? 0 : day.count;
+  }
+
+  admit(nowUs: number, request: ModelRequest): ModelAnswer {
+    const { pair, rpmLimit, rpdLimit, budgetNanos } = request;
+    const live = this.live(pair, nowUs);
+    const today = this.dayCount(pair, nowUs);
+    const left = Math.max(0, rpmLimit - live.length);
+    if (live.length >= rpmLimit) {
+      const passes = live[live.length - rpmLimit]! + this.rpmUs;
+      return { outcome: 'rpm', rpmRemaining: 0, resetAtSec: seconds(passes) };
+    }
+    if (today >= rpdLimit) {
+      return { outcome: 'rpd', rpmRemaining: left, resetAtSec: seconds(this.#days.get(pair)!.startUs + this.rpdUs) };
+    }
+    if (budgetNanos !== null && this.spentNanos(nowUs) >= budgetNanos) {
+      return { outcome: 'budget', rpmRemaining: left, resetAtSec: monthEndSec(monthOfMs(nowUs / 1000)) };
+    }
+    this.#admissions.set(pair, [...(this.#admissions.get(pair) ?? []), nowUs]);
+    this.#days.set(pair, today === 0 ? { startUs: nowUs, count: 1 } : { ...this.#days.get(pair)!, count: today + 1 });
+    return { outcome: 'admitted', rpmRemaining: left - 1, resetAtSec: seconds((live[0] ?? nowUs) + this.rpmUs) };
+  }
+}

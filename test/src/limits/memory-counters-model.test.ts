@@ -1,0 +1,102 @@
+/** The in-process counters against the model, on a fake clock over days and months. */
+import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import type { Admission } from '@acg/dataplane/counters/counters';
+import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { request } from './counters-promises.js';
+import { LimitsModel } from './limits-model.js';
+
+const MINUTE_US = 60_000_000;
+const DAY_US = 86_400_000_000;
+
+/** Mostly within a window, sometimes exactly on its edge, sometimes days. */
+const advance = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: MINUTE_US / 4 }) },
+  { weight: 2, arbitrary: fc.constantFrom(MINUTE_US - 1, MINUTE_US, MINUTE_US + 1, DAY_US - 1, DAY_US) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 * DAY_US }) },
+);
+const step = fc.record({
+  advanceUs: advance,
+  provider: fc.constantFrom('openai', 'anthropic'),
+  rpmLimit: fc.integer({ min: 1, max: 12 }),
+  rpdLimit: fc.integer({ min: 1, max: 40 }),
+  budgetNanos: fc.option(fc.integer({ min: 0, max: 300 }), { nil: null }),
+  costNanos: fc.integer({ min: 0, max: 20 }),
+  burst: fc.integer({ min: 1, max: 6 }),
+});
+
+test('memory counters: agree with the model on every answer, over windows, days and months', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
+      let nowUs = Date.UTC(2026, 0, 30, 23, 59, 30) * 1000;
+      let records = 0;
+      const counters = new MemoryCounters(() => nowUs);
+      const model = new LimitsModel(MINUTE_US, DAY_US);
+      for (const { advanceUs, provider, rpmLimit, rpdLimit, budgetNanos, costNanos, burst } of steps) {
+        nowUs += advanceUs;
+        for (let i = 0; i < burst; i++) {
+          const expected = model.admit(nowUs, { pair: provider, rpmLimit, rpdLimit, budgetNanos });
+          let answer: Admission | null = null;
+          const asked = request({ providerSlug: provider, rpmLimit, rpdLimit, budgetNanos });
+          counters.admit(asked, (admission) => {
+            answer = admission;
+          });
+          expect(answer).toMatchObject(expected);
+        }
+        counters.addSpend(request().agentId, `record-${records++}`, costNanos);
+        model.addSpend(nowUs, costNanos);
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('memory counters: a month ends at its last microsecond in UTC', () => {
+  let nowUs = Date.UTC(2028, 1, 29, 23, 59, 59, 999) * 1000 + 999;
+  const counters = new MemoryCounters(() => nowUs);
+  const outcome = (): string => {
+    let seen = '';
+    counters.admit(request({ budgetNanos: 5 }), (admission) => {
+      seen = admission.outcome;
+    });
+    return seen;
+  };
+  counters.addSpend(request().agentId, 'leap-day', 5);
+  expect(outcome()).toBe('budget');
+  nowUs += 1;
+  expect(outcome()).toBe('admitted');
+});
+
+test('memory counters: a clock that steps back a little frees nothing early, one that steps back far starts over', () => {
+  let nowUs = Date.UTC(2026, 5, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const ask = (): Admission => {
+    let seen: Admission | null = null;
+    counters.admit(request({ rpmLimit: 2 }), (admission) => {
+      seen = admission;
+    });
+    return seen!;
+  };
+  ask();
+  nowUs -= MINUTE_US / 2;
+  expect(ask().outcome).toBe('admitted');
+  expect(ask().outcome).toBe('rpm');
+  nowUs -= DAY_US;
+  expect(ask().outcome).toBe('admitted');
+});
+
+test('memory counters: pairs that are idle for a day and spend of past months are dropped', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const month = formatMonth(monthOfMs(nowUs / 1000));
+  for (let agent = 0; agent < 1_000; agent++) {
+    const asked = request({ agentId: `agent-${agent}`, budgetNanos: 10, spendFloorNanos: 1, spendFloorMonth: month });
+    counters.admit(asked, () => {});
+  }
+  expect(counters.size).toBe(2_000);
+  nowUs += 70 * DAY_US;
+  for (let i = 0; i < 3_000; i++) counters.admit(request({ rpmLimit: 1_000_000 }), () => {});
+  expect(counters.size).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,101 @@
+import { hashSlot } from '@acg/dataplane/counters/hash-slot';
+import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisCluster } from '../redis-cluster.js';
+import { describeCounters, type Subject } from './counters-conformance.js';
+import { admit, CountingMetrics, capturingLog, request, silentLog, until } from './counters-promises.js';
+
+let cluster: RedisCluster;
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+});
+afterAll(() => cluster.stop());
+
+const nowMs = async (): Promise<number> => {
+  const [seconds, micros] = await cluster.nodes[0]!.admin.time();
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+};
+
+async function open(windows = { rpmMs: 60_000, rpdMs: 86_400_000 }, log = silentLog, metrics = new CountingMetrics()) {
+  const options = { urls: cluster.urls, connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000, windows };
+  const counters = new RedisCounters(options, log, metrics);
+  await counters.start();
+  return counters;
+}
+
+const subject: Subject = {
+  open: (windows) => open(windows),
+  advance: async (ms) => {
+    const end = (await nowMs()) + ms;
+    while ((await nowMs()) < end) await new Promise((resolve) => setTimeout(resolve, 1));
+  },
+  nowMs,
+};
+
+describeCounters('Redis Cluster', () => subject);
+
+const agent = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+
+test('hash slot: as the cluster computes it', async () => {
+  for (const tag of ['123456789', '', agent(1), agent(2)]) {
+    const slot = await cluster.nodes[0]!.admin.cluster('KEYSLOT', `acg:{${tag}}:x`);
+    if (tag !== '') expect(hashSlot(tag)).toBe(slot);
+  }
+});
+
+test('cluster: agents of all masters are counted, many in one turn', async () => {
+  const counters = await open();
+  const asked = Array.from({ length: 60 }, (_, index) => request({ agentId: agent(index), rpmLimit: 2 }));
+  expect(new Set(asked.map(({ agentId }) => cluster.ownerOf(hashSlot(agentId)))).size).toBe(3);
+  const answers = await Promise.all([...asked, ...asked, ...asked].map((one) => admit(counters, one)));
+  const of = (outcome: string): number => answers.filter((answer) => answer.outcome === outcome).length;
+  expect({ admitted: of('admitted'), rpm: of('rpm') }).toEqual({ admitted: 120, rpm: 60 });
+  await counters.close();
+});
+
+test('cluster: a slot that moves to another master takes its agents along', async () => {
+  const counters = await open();
+  const asked = request({ agentId: agent(1_000), rpmLimit: 1, providerSlug: 'moved' });
+  const slot = hashSlot(asked.agentId);
+  const from = cluster.nodes[cluster.ownerOf(slot)]!;
+  const to = cluster.nodes[(cluster.ownerOf(slot) + 1) % 3]!;
+  const toId = String(await to.admin.cluster('MYID'));
+  await counters.standing({ ...asked, providerSlugs: [] }, () => {});
+  for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
+  const outcomes = [await admit(counters, asked), await admit(counters, asked)].map((answer) => answer.outcome);
+  expect(outcomes).toEqual(['admitted', 'rpm']);
+  expect(await to.admin.exists(`acg:{${asked.agentId}}:p:moved`)).toBe(1);
+  await counters.close();
+});
+
+test('cluster: a dead master opens the gate for its own agents only', async () => {
+  const metrics = new CountingMetrics();
+  const { log, lines } = capturingLog();
+  const counters = await open(undefined, log, metrics);
+  const ownedBy = (node: number, rpmLimit: number) => {
+    let index = 5_000;
+    while (cluster.ownerOf(hashSlot(agent(index))) !== node) index++;
+    return request({ agentId: agent(index), providerSlug: 'dead', rpmLimit });
+  };
+  const doomed = ownedBy(2, 1);
+  const safe = ownedBy(0, 1);
+  for (const asked of [doomed, safe]) {
+    expect((await admit(counters, asked)).outcome).toBe('admitted');
+    expect((await admit(counters, asked)).outcome).toBe('rpm');
+  }
+  await cluster.nodes[2]!.kill();
+  await until(async () => (await admit(counters, doomed)).outcome === 'unchecked');
+  for (let i = 0; i < 10; i++) {
+    expect((await admit(counters, doomed)).outcome).toBe('unchecked');
+    expect((await admit(counters, safe)).outcome).toBe('rpm');
+  }
+  await cluster.nodes[2]!.restart();
+  await until(() => counters.enforcing);
+  expect((await admit(counters, doomed)).outcome).toBe('admitted'); // it came back empty
+  expect((await admit(counters, doomed)).outcome).toBe('rpm');
+  expect(lines).toEqual([
+    'warn: counter store unavailable: requests pass unchecked',
+    'info: counter store is back: limits are enforced',
+  ]);
+  await counters.close();
+});
