@@ -113,7 +113,11 @@ async function failOpen(counters: Counters, stop: () => void): Promise<void> {
 
 const server = await RedisServer.start();
 const { admin } = server;
-const redis = new RedisCounters({ urls: [server.url], connectionName: 'bench', tlsCa: null, timeoutMs: 50 }, log, metrics);
+const redis = new RedisCounters(
+  { urls: [server.url], connectionName: 'bench', tlsCa: null, timeoutMs: 50 },
+  log,
+  metrics,
+);
 await redis.start();
 console.log(
   `${cpus()[0]?.model ?? ''} × ${cpus().length}, Node ${process.version}; µs per admission: own CPU, Redis CPU, wall`,
