@@ -62,7 +62,8 @@ export class Acceptor {
     scan.reset();
     req.forEach(scan.visit);
     const method = req.getCaseSensitiveMethod();
-    const query = req.getQuery() ?? '';
+    // Undefined without a `?`, whatever the typings say; a bare `?` is an empty query and goes up as one.
+    const query = (req.getQuery() as string | undefined) ?? null;
     const contentLength = scan.lengths === 0 || !CONTENT_LENGTH.test(scan.length) ? -1 : Number(scan.length);
     const startedAtMs = Date.now();
     const x = new Exchange(
@@ -73,7 +74,7 @@ export class Acceptor {
         startedTick,
         method,
         rawPath: req.getUrl(),
-        query: query === '' ? null : query,
+        query,
         headers: scan.headers,
         contentLength,
         host: scan.host,
