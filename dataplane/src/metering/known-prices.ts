@@ -1,7 +1,7 @@
 /**
  * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date. USD per MTok, dated by when they took
  * effect; read before the library. Sources: the vendors' price pages platform.claude.com/docs/en/about-claude/pricing
- * and developers.openai.com/api/docs/pricing, as of the end of October 2026.
+ * and developers.openai.com/api/docs/pricing, as of 2026-11-20.
  */
 import type { ListPrice } from './price-plan.js';
 
@@ -36,6 +36,12 @@ export const KNOWN_PRICES: readonly KnownPrice[] = [
   { provider: 'anthropic', models: ['claude-sonnet-5-5'], from: '2026-10-07', base: { ...SONNET_5_5, cacheRead: 0.1 } },
   // Mythos costs what the Fable of the same number costs.
   { provider: 'anthropic', models: ['claude-mythos-5'], from: '2026-06-09', base: { ...FABLE, cacheRead: 1 } },
+  {
+    provider: 'anthropic',
+    models: ['claude-fable-5-2', 'claude-mythos-5-2'],
+    from: '2026-11-09',
+    base: { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10, cacheWrite1h: 16 },
+  },
   { provider: 'anthropic', models: ['claude-mythos-5-1'], from: '2026-09-01', base: { ...FABLE, cacheRead: 0.25 } },
   // Speech is billed by the character ($15 and $30 a million) and reports no usage: 4 characters an estimated token.
   { provider: 'openai', models: ['tts-1'], from: '2023-11-06', base: { input: 60, output: 0 } },

@@ -1,9 +1,12 @@
 /** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
 import { calcPrice, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
-import { type Band, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
+import { type Band, FAST_PERCENT, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
 export type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
+
+/** $12.50 / $75 against $5 / $30 (openai.com/api-fast-mode). */
+const GPT_5_5_FAST_PERCENT = 250;
 
 /** The plan of `model` at `nowMs`, or null when the library has no price for it. */
 export function libraryPlan(key: LibraryKey, model: string, nowMs: number): PricePlan | null {
@@ -25,6 +28,7 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
     bands,
     picoPerWebSearch: Math.round((rateAt(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
     picoPerAudioSecond: Math.round(((rateAt(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
+    fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
     vendor: found.provider.id === 'openai' || found.provider.id === 'anthropic' ? found.provider.id : null,
   };
 }

@@ -28,6 +28,8 @@ export interface PricePlan {
   readonly picoPerAudioSecond: number;
   /** Whose surcharges and discounts apply; null = none are known. */
   readonly vendor: 'openai' | 'anthropic' | null;
+  /** The fast (once: priority) tier in percent of the list price. */
+  readonly fastPercent: number;
 }
 
 /** USD per MTok, as price lists print it; what is left out costs what its parent costs. */
@@ -42,6 +44,9 @@ export interface ListPrice {
   readonly audioOut?: number | undefined;
   readonly imageOut?: number | undefined;
 }
+
+/** Twice the list price, at both vendors. */
+export const FAST_PERCENT = 200;
 
 const picoPerToken = (usdPerMTok: number): number => Math.round(usdPerMTok * 1e6);
 
@@ -95,12 +100,12 @@ function surchargePercent(plan: PricePlan, reading: UsageReading): number {
   const { serviceTier, speed, inferenceGeo } = reading.extras;
   if (plan.vendor === 'openai') {
     if (serviceTier === 'flex' || serviceTier === 'batch') return 50;
-    if (serviceTier === 'priority' || serviceTier === 'fast') return 200;
+    if (serviceTier === 'priority' || serviceTier === 'fast') return plan.fastPercent;
     return 100;
   }
   if (plan.vendor !== 'anthropic') return 100;
   let percent = serviceTier === 'batch' ? 50 : 100; // `priority` is bought ahead and costs the same per token
-  if (speed === 'fast') percent *= 2;
+  if (speed === 'fast') percent = (percent * plan.fastPercent) / 100;
   if (inferenceGeo === 'us') percent *= 1.1;
   return Math.round(percent);
 }

@@ -85,6 +85,17 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     // Flex is half, priority twice: 1000×250 + 100×2000 = 450 000
     ['flex', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'flex' }), 225_000],
     ['priority', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'priority' }), 900_000],
+    // GPT-5.5 in fast mode: $12.50 / $75 instead of $5 / $30
+    ['gpt-5.5 fast', openai, usage('gpt-5.5', { inUncached: 1000, out: 100 }, { serviceTier: 'fast' }), 20_000_000],
+    // Fable 5.2 $8, hit $0.20, $40
+    [
+      'claude-fable-5-2',
+      anthropic,
+      usage('claude-fable-5-2', { inUncached: 1000, cacheRead: 1000, out: 100 }),
+      8_000_000 + 200_000 + 4_000_000,
+    ],
+    // tts-1: $15 per million characters; 4000 characters are 1000 estimated tokens
+    ['tts-1', openai, usage('tts-1', { inUncached: 1000, out: 1250 }), 60_000_000],
     ['default tier', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'default' }), 450_000],
     // Haiku 5.5 ≤ 100k prompt: $0.10 / $0.50; above: $0.50 / $2.50
     ['claude-haiku-5-5', anthropic, usage('claude-haiku-5-5', { inUncached: 1000, out: 1000 }), 600_000],

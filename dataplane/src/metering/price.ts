@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
 import type { UsageReading } from './meter.js';
 import { libraryPlan } from './price-library.js';
-import { type Band, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
+import { type Band, FAST_PERCENT, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
 
 export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
@@ -78,6 +78,7 @@ export class PriceTable {
         picoPerWebSearch: WEB_SEARCH_PICO,
         picoPerAudioSecond: 0,
         vendor: vendorOf(provider),
+        fastPercent: FAST_PERCENT,
       };
       overrides.set(planKey(provider, entry.model ?? ''), {
         plan,
@@ -169,6 +170,7 @@ function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | nu
     picoPerWebSearch: WEB_SEARCH_PICO,
     picoPerAudioSecond: 0,
     vendor: found.provider,
+    fastPercent: FAST_PERCENT,
   };
 }
 
