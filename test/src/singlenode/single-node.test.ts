@@ -1,0 +1,171 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterEach, expect, test } from 'vitest';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { until } from '../stack.js';
+import { NodeProcess, processesOf } from './node-process.js';
+
+const nodes: NodeProcess[] = [];
+const directories: string[] = [];
+
+const dataDirectory = (): string => {
+  const home = mkdtempSync(join(tmpdir(), 'acg-node-'));
+  directories.push(home);
+  return join(home, 'data');
+};
+
+function launch(dataDir: string, env: Record<string, string> = {}): NodeProcess {
+  const node = new NodeProcess(dataDir, env);
+  nodes.push(node);
+  return node;
+}
+
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.end('SIGTERM')));
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+async function json(url: string, token: string | null, body?: unknown) {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (token !== null) headers.authorization = `Bearer ${token}`;
+  const response = await fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
+  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+test('single node: clone to metered streamed call; Ctrl-C and restart keep everything; nothing is left running', async () => {
+  const provider = await new OpenAiStandIn().start();
+  const dataDir = dataDirectory();
+  const home = join(dataDir, '..');
+  writeFileSync(join(home, 'providers.json'), JSON.stringify({ openai: { baseUrl: provider.origin } }));
+  const env = { PROVIDERS_FILE: join(home, 'providers.json') };
+
+  const first = launch(dataDir, env);
+  const { controlPlane, dataPlane } = await first.ready();
+  const api = `${controlPlane}/v1`;
+  const signup = await json(`${api}/auth/signup`, null, {
+    email: 'you@example.com',
+    password: 'correct horse battery',
+    name: 'You',
+    orgName: 'Acme',
+  });
+  expect(signup.status).toBe(201);
+  const session: string = signup.body.token;
+  const project = (await json(`${api}/projects`, session)).body.projects[0];
+  const agent = (await json(`${api}/agents`, session, { projectId: project.id, name: 'Bot', budgetCentsMonthly: 500 })).body.agent;
+  const key = (await json(`${api}/api-keys`, session, { name: 'k', agentId: agent.id })).body;
+  const account = { agentId: agent.id, providerSlug: 'openai', credentials: { apiKey: REAL.openai } };
+  expect((await json(`${api}/providers/accounts`, session, account)).status).toBe(201);
+
+  const client = new OpenAI({ baseURL: `${dataPlane}/v1/proxy/openai/v1`, apiKey: key.secretKey, maxRetries: 0 });
+  const stream = await client.chat.completions.create({
+    model: 'gpt-5-mini',
+    stream: true,
+    messages: [{ role: 'user', content: 'hi' }],
+  });
+  let text = '';
+  for await (const chunk of stream) text += chunk.choices[0]?.delta?.content ?? '';
+  expect(text).toBe(provider.words.join(''));
+  expect(provider.last.headers.authorization).toBe(`Bearer ${REAL.openai}`);
+  expect(JSON.stringify(provider.requests.map((r) => [r.target, r.rawHeaders]))).not.toContain(key.secretKey);
+
+  const summary = async (base: string) => (await json(`${base}/v1/usage/agents/${agent.id}/summary`, session)).body;
+  await until(async () => (await summary(controlPlane)).totalRequests === 1, 'the call in the summary');
+  const rows = (await json(`${api}/usage/agents/${agent.id}`, session)).body.usage;
+  expect(rows[0]).toMatchObject({ providerSlug: 'openai', totalRequests: 1 });
+  expect(rows[0].totalTokensIn).toBeGreaterThan(0);
+
+  // One more call right before the stop: its record must not be lost.
+  await client.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] });
+  expect(await first.end('SIGINT')).toBe(0);
+  await until(() => processesOf(dataDir).length === 0, 'no process left behind');
+
+  const second = launch(dataDir, env);
+  const again = await second.ready();
+  await until(async () => (await summary(again.controlPlane)).totalRequests === 2, 'both calls after the restart');
+  const retry = new OpenAI({ baseURL: `${again.dataPlane}/v1/proxy/openai/v1`, apiKey: key.secretKey, maxRetries: 0 });
+  await retry.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] });
+
+  // Killed hard: children and database end by themselves, the next start finds all.
+  await second.end('SIGKILL');
+  await until(() => processesOf(dataDir).length === 0, 'no orphan after kill -9');
+  const third = launch(dataDir, env);
+  const last = await third.ready();
+  await until(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
+  await provider.stop();
+}, 120_000);
+
+test('single node: secrets are generated once, with mode 0600, and never printed', async () => {
+  const dataDir = dataDirectory();
+  const node = launch(dataDir);
+  await node.ready();
+  const file = join(dataDir, 'secrets.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const values = Object.values(JSON.parse(readFileSync(file, 'utf8'))) as string[];
+  for (const value of values) expect(node.output).not.toContain(value);
+});
+
+test('single node: a second start on the same data directory is refused and changes nothing', async () => {
+  const dataDir = dataDirectory();
+  await launch(dataDir).ready();
+  const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8');
+  const second = launch(dataDir);
+  expect(await second.exited()).not.toBe(0);
+  expect(second.output).toContain('is in use by another process');
+  expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
+});
+
+function occupy(): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve({ server, port: (server.address() as { port: number }).port })),
+  );
+}
+
+test.each([
+  ['CONTROLPLANE_PORT', (port: number) => String(port)],
+  ['GRPC_LISTEN', (port: number) => `127.0.0.1:${port}`],
+  ['DATAPLANE_PORT', (port: number) => String(port)],
+  ['DATAPLANE_METRICS_PORT', (port: number) => String(port)],
+])('single node: a port in use (%s) stops the start with one line that names it', async (variable, value) => {
+  const { server, port } = await occupy();
+  const dataDir = dataDirectory();
+  const node = launch(dataDir, { [variable]: value(port) });
+  const code = await node.exited();
+  server.close();
+  expect(code).not.toBe(0);
+  expect(node.output).toContain(String(port));
+  expect(node.output).toContain(variable);
+  await until(() => processesOf(dataDir).length === 0, 'no process left behind');
+});
+
+test.each([
+  ['secrets.json lost', (dir: string) => rmSync(join(dir, 'secrets.json')), 'restore that file'],
+  ['secrets.json damaged', (dir: string) => writeFileSync(join(dir, 'secrets.json'), '{'), 'is damaged'],
+])('single node: a corrupt data directory (%s) is refused, nothing is overwritten', async (_name, damage, message) => {
+  const dataDir = dataDirectory();
+  const node = launch(dataDir);
+  await node.ready();
+  expect(await node.end('SIGTERM')).toBe(0);
+  damage(dataDir);
+  const before = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
+  const again = launch(dataDir);
+  expect(await again.exited()).not.toBe(0);
+  expect(again.output).toContain(message);
+  const after = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
+  expect(after).toBe(before);
+});
+
+test('single node: a wrong master key is refused with one line', async () => {
+  const dataDir = dataDirectory();
+  const node = launch(dataDir);
+  await node.ready();
+  await node.end('SIGTERM');
+  const wrong = launch(dataDir, { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
+  expect(await wrong.exited()).not.toBe(0);
+  expect(wrong.output).toMatch(/MASTER_KEYS/);
+});
