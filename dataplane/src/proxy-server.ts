@@ -107,7 +107,11 @@ export class ProxyServer implements Admittance, ExchangeObserver {
       ) => void;
       listen.call(this.#app, host, port, flags, (socket) => {
         if (socket === false) {
-          reject(new PortInUse(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`));
+          reject(
+            new PortInUse(
+              `cannot listen on ${host}:${port}: stop the other process, or set DATAPLANE_PORT (DATAPLANE_HOST) to a free one`,
+            ),
+          );
           return;
         }
         this.#listenSocket = socket;

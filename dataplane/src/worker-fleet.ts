@@ -163,7 +163,11 @@ function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', () =>
-      reject(new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`)),
+      reject(
+        new Error(
+          `cannot listen on ${host}:${port}: stop the other process, or set DATAPLANE_PORT (DATAPLANE_HOST) to a free one`,
+        ),
+      ),
     );
     probe.listen({ host, port, exclusive: true }, () => {
       const found = (probe.address() as AddressInfo).port;

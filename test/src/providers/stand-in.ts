@@ -57,8 +57,12 @@ export abstract class StandIn {
     socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   }
 
-  async start(): Promise<this> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+  /** `port` 0: any free one. */
+  async start(port = 0): Promise<this> {
+    await new Promise<void>((done, fail) => {
+      this.#server.once('error', fail);
+      this.#server.listen(port, '127.0.0.1', done);
+    });
     return this;
   }
 

@@ -73,7 +73,8 @@ export function processesOf(dataDir: string): string[] {
     try {
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
       const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
-      if (command.includes(dataDir) || environment.includes(`GATEWAY_DATA_DIR=${dataDir}\0`)) found.push(`${name} ${command}`);
+      if (command.includes(dataDir) || environment.includes(`GATEWAY_DATA_DIR=${dataDir}\0`))
+        found.push(`${name} ${command}`);
     } catch {
       // ended while we looked
     }

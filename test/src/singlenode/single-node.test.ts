@@ -32,7 +32,10 @@ afterEach(async () => {
 async function json(url: string, token: string | null, body?: unknown) {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (token !== null) headers.authorization = `Bearer ${token}`;
-  const response = await fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(
+    url,
+    body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) },
+  );
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   return { status: response.status, body: (await response.json()) as any };
 }
@@ -56,7 +59,8 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   expect(signup.status).toBe(201);
   const session: string = signup.body.token;
   const project = (await json(`${api}/projects`, session)).body.projects[0];
-  const agent = (await json(`${api}/agents`, session, { projectId: project.id, name: 'Bot', budgetCentsMonthly: 500 })).body.agent;
+  const agent = (await json(`${api}/agents`, session, { projectId: project.id, name: 'Bot', budgetCentsMonthly: 500 }))
+    .body.agent;
   const key = (await json(`${api}/api-keys`, session, { name: 'k', agentId: agent.id })).body;
   const account = { agentId: agent.id, providerSlug: 'openai', credentials: { apiKey: REAL.openai } };
   expect((await json(`${api}/providers/accounts`, session, account)).status).toBe(201);
@@ -96,7 +100,7 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   const third = launch(dataDir, env);
   const last = await third.ready();
   await until(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
-  await provider.stop();
+  await provider.close();
 }, 120_000);
 
 test('single node: secrets are generated once, with mode 0600, and never printed', async () => {
