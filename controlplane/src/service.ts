@@ -3,12 +3,14 @@
  * `ConfigError` when a file that the configuration names cannot be used.
  */
 import type { Logger } from '@acg/base/log';
+import { type Accounting, buildAccounting } from './accounting.js';
 import { Vault } from './accounts/vault.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
 import { openSql, type Sql } from './db/sql.js';
 import { buildEventing } from './eventing.js';
+import { reportUsageHandler } from './grpc/usage-service.js';
 import { type App, createApp } from './http/app.js';
 import { Authenticator } from './http/authenticate.js';
 import { buildIdentity } from './identity.js';
@@ -24,6 +26,7 @@ const SQL_CONNECTIONS_MAX = 10;
 export interface Service {
   readonly app: App;
   readonly sql: Sql;
+  readonly accounting: Accounting;
   /** Migrates, opens the ports; resolves when everything is served. */
   start(): Promise<{ port: number; grpcPort: number }>;
   /** Stops accepting, lets requests finish, closes the pool. */
@@ -50,6 +53,7 @@ export function buildService(config: Config, log: Logger): Service {
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);
   const eventing = buildEventing(app, { config, log, sql, metrics, vault });
+  const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [] });
   const link = buildLink({
     config,
     log,
@@ -58,15 +62,17 @@ export function buildService(config: Config, log: Logger): Service {
     catalogue,
     vault,
     greeting: { circuits: async () => [], prices: { overrides: [] } },
-    handlers: {},
+    handlers: { reportUsage: reportUsageHandler(accounting.ingest, log) },
   });
 
   return {
     app,
     sql,
+    accounting,
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+      await accounting.start();
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       await eventing.start();
@@ -81,6 +87,7 @@ export function buildService(config: Config, log: Logger): Service {
       await app.close();
       await identity.stop();
       await eventing.stop();
+      await accounting.stop();
       await sql.end({ timeout: 5 });
     },
   };

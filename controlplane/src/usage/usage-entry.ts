@@ -99,7 +99,7 @@ function read(record: IUsageRecord, dataPlaneId: string, span: LedgerSpan): Usag
     streamed: record.streamed === true,
     websocket: record.websocket === true,
     dataPlaneId: text(dataPlaneId, 80),
-    circuitKey: text(record.circuitKey, 400),
+    circuitKey: text(record.circuitKey, 512),
     circuitEpoch: count('circuit_epoch', record.circuitEpoch),
     circuitOutcome: integer('circuit_outcome', record.circuitOutcome, 2),
     probeLease: text(record.probeLease, 80),

@@ -50,3 +50,23 @@ export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], re
   const partitions = new UsagePartitions(sql, retentionDays, log);
   return new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
 }
+
+export interface NewAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly orgId: string;
+}
+
+/** An agent with a project of its own, made in the database. */
+export async function newAgent(
+  sql: Sql,
+  orgId: string,
+  { budgetCents = null, createdAt = new Date() }: { budgetCents?: number | null; createdAt?: Date } = {},
+): Promise<NewAgent> {
+  const [id, projectId] = [newId(), newId()];
+  const name = `Agent ${id.slice(-4)}`;
+  await sql`insert into projects (id, org_id, name, slug) values (${projectId}, ${orgId}, 'P', ${projectId})`;
+  await sql`insert into agents (id, org_id, project_id, name, slug, budget_cents_monthly, created_at)
+    values (${id}, ${orgId}, ${projectId}, ${name}, ${id}, ${budgetCents}, ${createdAt})`;
+  return { id, name, orgId };
+}

@@ -1,0 +1,52 @@
+/** Builds the ledger: ingest, retention, usage answers; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import type { Config } from './config.js';
+import type { Sql } from './db/sql.js';
+import type { App } from './http/app.js';
+import { Background } from './ops/background.js';
+import type { Metrics } from './ops/metrics.js';
+import { Ingest, type UsageObserver } from './usage/ingest.js';
+import { ingestMetrics } from './usage/ingest-metrics.js';
+import { UsageLogs } from './usage/logs.js';
+import { UsagePartitions } from './usage/partitions.js';
+import { UsageReports } from './usage/reports.js';
+import { usageRoutes } from './usage/routes.js';
+
+const MAINTAIN_INTERVAL_MS = 3_600_000;
+
+export interface AccountingParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly metrics: Metrics;
+  /** Asked in this order, in the transaction that books. */
+  readonly observers: readonly UsageObserver[];
+}
+
+export interface Accounting {
+  readonly ingest: Ingest;
+  /** Makes today's partition before anything is booked. */
+  start(): Promise<void>;
+  /** Called after the gRPC server has stopped and before the pool closes. */
+  stop(): Promise<void>;
+}
+
+export function buildAccounting(app: App, { config, log, sql, metrics, observers }: AccountingParts): Accounting {
+  const partitions = new UsagePartitions(sql, config.usageLogRetentionDays, log);
+  const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
+  usageRoutes(app, new UsageReports(sql), new UsageLogs(sql), sql);
+  const background = new Background(log);
+  const maintain = () => background.run('usage retention', () => partitions.maintain(Date.now()));
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ingest,
+    async start() {
+      await partitions.maintain(Date.now());
+      timer = setInterval(maintain, MAINTAIN_INTERVAL_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await background.idle();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { field } from './csv.js';
+import { average, forecast, percentage, wholeCents } from './figures.js';
+import { bucketName, bucketStarts, dayRange, periodRange } from './period.js';
+
+const NOW = Date.parse('2026-11-21T10:40:00.000Z');
+const iso = (range: { fromMs: number; toMs: number }) =>
+  [range.fromMs, range.toMs].map((ms) => new Date(ms).toISOString());
+
+test.each([
+  [0n, 0],
+  [4_999_999n, 0],
+  [5_000_000n, 1],
+  [14_999_999n, 1],
+  [15_000_000n, 2],
+  [9_007_199_254_740_993_000n, 900_719_925_474],
+])('cents: %s nano-dollars are %s cents, rounded half up from the exact sum', (nanos, cents) => {
+  expect(wholeCents(nanos)).toBe(cents);
+});
+
+test('percentages and averages: two decimals, 0 of nothing is 0', () => {
+  expect([percentage(1, 3), percentage(2, 3), percentage(0, 0), percentage(5, 5)]).toEqual([33.33, 66.67, 0, 100]);
+  expect([average(301, 2), average(100, 3), average(0, 0)]).toEqual([150.5, 33.33, 0]);
+});
+
+test.each([
+  ['24h', '2026-11-20T11:00:00.000Z', 24],
+  ['7d', '2026-11-14T11:00:00.000Z', 168],
+  ['30d', '2026-10-22T11:00:00.000Z', 720],
+  ['90d', '2026-08-23T11:00:00.000Z', 2_160],
+] as const)('period %s: whole hours up to and with the current one', (period, from, hours) => {
+  const range = periodRange(period, NOW);
+  expect(iso(range)).toEqual([from, '2026-11-21T11:00:00.000Z']);
+  expect(bucketStarts(range, 'hour')).toHaveLength(hours);
+});
+
+test('buckets: days are UTC days, the first one is the day in which the period begins', () => {
+  const names = bucketStarts(periodRange('7d', NOW), 'day').map(bucketName);
+  expect(names).toHaveLength(8);
+  expect([names[0], names[7]]).toEqual(['2026-11-14 00:00:00', '2026-11-21 00:00:00']);
+});
+
+test.each([
+  [undefined, undefined, '2026-11-01', '2026-11-22'],
+  ['2026-11-05', undefined, '2026-11-05', '2026-11-22'],
+  [undefined, '2026-10-07', '2026-10-01', '2026-10-08'],
+  ['2024-02-28', '2024-02-29', '2024-02-28', '2024-03-01'],
+  ['2026-11-21', '2026-11-21', '2026-11-21', '2026-11-22'],
+  ['2026-12-24', undefined, '2026-12-24', '2026-12-25'],
+])('days from %s to %s: inclusive, default the current month', (start, end, from, to) => {
+  expect(iso(dayRange(start, end, NOW))).toEqual([`${from}T00:00:00.000Z`, `${to}T00:00:00.000Z`]);
+});
+
+test('days: a start after the end is refused', () => {
+  expect(() => dayRange('2026-11-02', '2026-11-01', NOW)).toThrow('start must not be after end');
+});
+
+const CENT = 10_000_000;
+test('forecast: burn per hour of the last day, month so far plus burn for the hours left, days to budget', () => {
+  const input = { recentNanos: 240 * CENT, createdAtMs: 0, monthNanos: 1_000 * CENT, budgetCents: 1_240, nowMs: NOW };
+  const hoursLeft = 9 * 24 + 13 + 20 / 60;
+  expect(forecast(input)).toEqual({
+    burnRateCentsPerHour: 10,
+    projectedMonthlyCents: Math.round(1_000 + 10 * hoursLeft),
+    daysUntilBudget: 1,
+  });
+  expect(forecast({ ...input, budgetCents: 900 }).daysUntilBudget).toBe(0);
+  expect(forecast({ ...input, budgetCents: null }).daysUntilBudget).toBeNull();
+  expect(forecast({ ...input, recentNanos: 0 })).toMatchObject({
+    burnRateCentsPerHour: 0,
+    projectedMonthlyCents: 1_000,
+    daysUntilBudget: null,
+  });
+  const young = forecast({ ...input, createdAtMs: NOW - 6 * 3_600_000 });
+  expect(young.burnRateCentsPerHour).toBe(40);
+});
+
+test.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['two\r\nlines', '"two\r\nlines"'],
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
+  ['', ''],
+  [null, ''],
+  [-5, '-5'],
+  [0.25, '0.25'],
+  [true, 'true'],
+])('csv: %j is written %s', (value, text) => {
+  expect(field(value)).toBe(text);
+});

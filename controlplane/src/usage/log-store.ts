@@ -1,0 +1,94 @@
+/** SQL that reads log rows: pages of /logs and runs of the export. */
+import type { Sql } from '../db/sql.js';
+import type { TimeRange } from './period.js';
+
+export interface LogFilter {
+  readonly agentId: string;
+  readonly range: TimeRange;
+  readonly provider: string | null;
+  readonly statusMin: number | null;
+  readonly statusMax: number | null;
+  /** Substring, any case, of path, model, error or request id. */
+  readonly search: string | null;
+}
+
+/** A row as it is shown, but for times, nulls and cents. */
+export interface LogRow {
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly agentId: string;
+  readonly keyId: string;
+  readonly providerSlug: string;
+  readonly accountId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly error: string;
+  readonly model: string;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  readonly tokensCacheRead: number;
+  readonly tokensCacheWrite: number;
+  readonly tokensReasoning: number;
+  readonly costNanos: number;
+  readonly usageSource: string;
+  readonly priceSource: string;
+  readonly durationMs: number;
+  readonly ttfbMs: number | null;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly streamed: boolean;
+  readonly dataPlaneId: string;
+}
+
+const columns = (sql: Sql) => sql`
+  id, started_at as "startedAt", agent_id as "agentId", key_id as "keyId", provider_slug as "providerSlug",
+  account_id as "accountId", method, path, status, error, model,
+  tokens_in_uncached + tokens_cache_read + tokens_cache_write as "tokensIn", tokens_out as "tokensOut",
+  tokens_cache_read as "tokensCacheRead", tokens_cache_write as "tokensCacheWrite",
+  tokens_reasoning as "tokensReasoning", cost_nanos as "costNanos", usage_source as "usageSource",
+  price_source as "priceSource", duration_ms as "durationMs", ttfb_ms as "ttfbMs", bytes_in as "bytesIn",
+  bytes_out as "bytesOut", streamed, data_plane_id as "dataPlaneId"`;
+
+/** Newest first. */
+export function selectLogs(sql: Sql, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
+  return sql<LogRow[]>`
+    select ${columns(sql)} from usage_records where ${condition(sql, filter)}
+     order by started_at desc, id desc limit ${limit} offset ${offset}`;
+}
+
+/** Counts to `max` and no further. */
+export async function countLogs(sql: Sql, filter: LogFilter, max: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from (select 1 from usage_records where ${condition(sql, filter)} limit ${max}) counted`;
+  return row!.count;
+}
+
+/** The newest `limit` rows of the range before the given row; from there the next call goes on. */
+export function selectRun(
+  sql: Sql,
+  agentId: string,
+  range: TimeRange,
+  before: { readonly startedAt: Date; readonly id: string } | null,
+  limit: number,
+): Promise<LogRow[]> {
+  const end = before?.startedAt ?? new Date(range.toMs);
+  const after = before === null ? sql`` : sql`and (started_at, id) < (${before.startedAt}, ${before.id}::uuid)`;
+  return sql<LogRow[]>`
+    select ${columns(sql)} from usage_records
+     where agent_id = ${agentId} and started_at >= ${new Date(range.fromMs)} and started_at <= ${end} ${after}
+     order by started_at desc, id desc limit ${limit}`;
+}
+
+function condition(sql: Sql, filter: LogFilter) {
+  const { agentId, range, provider, statusMin, statusMax, search } = filter;
+  return sql`agent_id = ${agentId}
+    and started_at >= ${new Date(range.fromMs)} and started_at < ${new Date(range.toMs)}
+    ${provider === null ? sql`` : sql`and provider_slug = ${provider}`}
+    ${statusMin === null ? sql`` : sql`and status >= ${statusMin}`}
+    ${statusMax === null ? sql`` : sql`and status <= ${statusMax}`}
+    ${search === null ? sql`` : sql`and (path || E'\n' || model || E'\n' || error || E'\n' || id) ilike ${pattern(search)}`}`;
+}
+
+const LIKE_SPECIAL = /[\\%_]/g;
+const pattern = (search: string): string => `%${search.replace(LIKE_SPECIAL, '\\$&')}%`;

@@ -1,0 +1,85 @@
+/** Log records of an agent in filtered pages (DESIGN §15). */
+import postgres from 'postgres';
+import type { Sql } from '../db/sql.js';
+import { InvalidInput } from '../errors.js';
+import type { Page } from '../http/pagination.js';
+import { fractionalCents } from './figures.js';
+import { countLogs, type LogFilter, type LogRow, selectLogs } from './log-store.js';
+import { dayRange } from './period.js';
+import type { LogRecord, LogsQuery } from './schema.js';
+
+const TOTAL_MAX = 10_000;
+const QUERY_CANCELED = '57014';
+
+export interface LogPage {
+  readonly logs: LogRecord[];
+  /** Counted up to 10 000. */
+  readonly total: number;
+  readonly totalCapped: boolean;
+}
+
+export class UsageLogs {
+  constructor(
+    readonly sql: Sql,
+    readonly now: () => number = Date.now,
+  ) {}
+
+  /** The caller has checked that the agent is the actor's. */
+  async list(agentId: string, query: LogsQuery, page: Page): Promise<LogPage> {
+    const filter = filterOf(agentId, query, this.now());
+    try {
+      const rows = await selectLogs(this.sql, filter, page.limit, page.offset);
+      // A page that is not full ends the list: then the count is known.
+      const ended = rows.length < page.limit && (rows.length > 0 || page.offset === 0);
+      const counted = ended ? page.offset + rows.length : await countLogs(this.sql, filter, TOTAL_MAX + 1);
+      const total = Math.min(counted, TOTAL_MAX);
+      return { logs: rows.map(presentLog), total, totalCapped: counted > TOTAL_MAX };
+    } catch (error) {
+      if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
+      throw new InvalidInput('the search takes too long: narrow start and end');
+    }
+  }
+}
+
+function filterOf(agentId: string, query: LogsQuery, nowMs: number): LogFilter {
+  const { provider = null, statusMin = null, statusMax = null, search = '' } = query;
+  if (statusMin !== null && statusMax !== null && statusMin > statusMax) {
+    throw new InvalidInput('statusMin must not be above statusMax');
+  }
+  // No stored text holds a NUL, and Postgres takes none.
+  const wanted = search === '' ? null : search.replaceAll('\0', '\ufffd');
+  return { agentId, range: dayRange(query.start, query.end, nowMs), provider, statusMin, statusMax, search: wanted };
+}
+
+const textOrNull = (text: string): string | null => (text === '' ? null : text);
+
+export function presentLog(row: LogRow): LogRecord {
+  return {
+    id: row.id,
+    requestId: row.id,
+    createdAt: row.startedAt.toISOString(),
+    agentId: row.agentId,
+    keyId: row.keyId,
+    providerSlug: row.providerSlug,
+    accountId: row.accountId,
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    error: textOrNull(row.error),
+    model: textOrNull(row.model),
+    tokensIn: row.tokensIn,
+    tokensOut: row.tokensOut,
+    tokensCacheRead: row.tokensCacheRead,
+    tokensCacheWrite: row.tokensCacheWrite,
+    tokensReasoning: row.tokensReasoning,
+    costCents: fractionalCents(row.costNanos),
+    usageSource: row.usageSource,
+    priceSource: row.priceSource,
+    durationMs: row.durationMs,
+    ttfbMs: row.ttfbMs,
+    bytesIn: row.bytesIn,
+    bytesOut: row.bytesOut,
+    streamed: row.streamed,
+    dataPlaneId: row.dataPlaneId,
+  };
+}

@@ -1,0 +1,57 @@
+/** Spans of time that usage questions are about, in whole hours of UTC, because rollups are hourly. Pure. */
+import { InvalidInput } from '../errors.js';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const PERIOD_HOURS = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const;
+export const PERIODS = ['24h', '7d', '30d', '90d'] as const;
+export type Period = (typeof PERIODS)[number];
+export const INTERVALS = ['hour', 'day'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+/** From (inclusive) to (exclusive), Unix ms. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The hours of a period that ends with the current, unfinished hour: `24h` is exactly 24 of them. */
+export function periodRange(period: Period, nowMs: number): TimeRange {
+  const toMs = floor(nowMs, HOUR_MS) + HOUR_MS;
+  return { fromMs: toMs - PERIOD_HOURS[period] * HOUR_MS, toMs };
+}
+
+export const defaultInterval = (period: Period): Interval => (period === '24h' || period === '7d' ? 'hour' : 'day');
+
+/**
+ * Inclusive UTC days `YYYY-MM-DD`. Without a start: the first of the current month (or of the end's month, where that
+ * is earlier); without an end: today, or the start where that is later.
+ */
+export function dayRange(start: string | undefined, end: string | undefined, nowMs: number): TimeRange {
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const first = start ?? firstOfMonth(end !== undefined && end < today ? end : today);
+  const last = end ?? (first > today ? first : today);
+  if (first > last) throw new InvalidInput(`start must not be after end (${first} is after ${last})`);
+  return { fromMs: Date.parse(first), toMs: Date.parse(last) + DAY_MS };
+}
+
+const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
+
+/** Starts of all buckets of a range, oldest first; the first one may begin before the range does. */
+export function bucketStarts(range: TimeRange, interval: Interval): readonly number[] {
+  const width = interval === 'hour' ? HOUR_MS : DAY_MS;
+  const starts: number[] = [];
+  for (let ms = floor(range.fromMs, width); ms < range.toMs; ms += width) starts.push(ms);
+  return starts;
+}
+
+/** `YYYY-MM-DD HH:MM:SS`, UTC (SPEC §2). */
+export const bucketName = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Start of the next calendar month, UTC. */
+export function nextMonth(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+}
+
+const floor = (ms: number, width: number): number => ms - (ms % width);

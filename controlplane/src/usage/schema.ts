@@ -1,0 +1,125 @@
+/** Shapes of the usage endpoints (SPEC §2 Usage aggregates, §4 Usage; DESIGN §15). */
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Timestamp, Uuid } from '../http/schema.js';
+import { INTERVALS, PERIODS } from './period.js';
+
+export const AgentParams = Type.Object({ agentId: Uuid });
+
+const AnyPeriod = Type.Enum([...PERIODS]);
+const AnyInterval = Type.Enum([...INTERVALS]);
+const Day = Type.String({ format: 'date', minLength: 10, maxLength: 10 });
+const OptionalPeriod = Type.Optional(AnyPeriod);
+const Count = Type.Integer();
+
+export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
+export const PeriodQuery = Type.Object({ period: OptionalPeriod });
+export const TimeseriesQuery = Type.Object({ period: OptionalPeriod, interval: Type.Optional(AnyInterval) });
+export const ExportQuery = Type.Object({ format: Type.Optional(Type.Enum(['json', 'csv'])), period: OptionalPeriod });
+export const CompareQuery = Type.Object({
+  agentIds: Type.String({ minLength: 36, maxLength: 2_000 }),
+  period: OptionalPeriod,
+});
+export const LogsQuery = Type.Object({
+  ...PageQuery,
+  provider: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  statusMin: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
+  statusMax: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
+  start: Type.Optional(Day),
+  end: Type.Optional(Day),
+  search: Type.Optional(Type.String({ maxLength: 200 })),
+});
+export type LogsQuery = Static<typeof LogsQuery>;
+
+export const ProviderUsage = Type.Object({
+  providerSlug: Type.String(),
+  totalRequests: Count,
+  totalTokensIn: Count,
+  totalTokensOut: Count,
+  totalCostCents: Count,
+  avgDurationMs: Type.Number(),
+  rejectedRequests: Count,
+});
+export type ProviderUsage = Static<typeof ProviderUsage>;
+export const UsageReply = Type.Object({ usage: Type.Array(ProviderUsage) });
+
+const summaryFields = {
+  period: AnyPeriod,
+  totalRequests: Count,
+  errorRate: Type.Number(),
+  p50Latency: Type.Number(),
+  p95Latency: Type.Number(),
+  costCents: Count,
+  budgetCents: Type.Union([Count, Type.Null()]),
+  burnRateCentsPerHour: Type.Number(),
+  projectedMonthlyCents: Count,
+  daysUntilBudget: Type.Union([Type.Number(), Type.Null()]),
+  rejectedRequests: Count,
+};
+export const UsageSummary = Type.Object(summaryFields);
+export type UsageSummary = Static<typeof UsageSummary>;
+
+export const ComparedAgent = Type.Object({ agentId: Uuid, agentName: Type.String(), ...summaryFields });
+export type ComparedAgent = Static<typeof ComparedAgent>;
+export const CompareReply = Type.Object({ period: AnyPeriod, agents: Type.Array(ComparedAgent) });
+
+export const TimePoint = Type.Object({
+  bucket: Type.String(),
+  requests: Count,
+  errors: Count,
+  avgLatency: Type.Number(),
+  costCents: Count,
+  rejectedRequests: Count,
+});
+export type TimePoint = Static<typeof TimePoint>;
+export const TimeseriesReply = Type.Object({
+  period: AnyPeriod,
+  interval: AnyInterval,
+  timeseries: Type.Array(TimePoint),
+});
+
+export const ProviderBreakdown = Type.Object({
+  providerSlug: Type.String(),
+  totalRequests: Count,
+  errorCount: Count,
+  avgLatency: Type.Number(),
+  p95Latency: Type.Number(),
+  totalCostCents: Count,
+  totalTokensIn: Count,
+  totalTokensOut: Count,
+  rejectedRequests: Count,
+});
+export type ProviderBreakdown = Static<typeof ProviderBreakdown>;
+export const ProvidersReply = Type.Object({ period: AnyPeriod, providers: Type.Array(ProviderBreakdown) });
+
+const OptionalText = Type.Union([Type.String(), Type.Null()]);
+export const LogRecord = Type.Object({
+  id: Uuid,
+  requestId: Uuid,
+  createdAt: Timestamp,
+  agentId: Uuid,
+  keyId: Uuid,
+  providerSlug: Type.String(),
+  accountId: Uuid,
+  method: Type.String(),
+  path: Type.String(),
+  status: Count,
+  error: OptionalText,
+  model: OptionalText,
+  tokensIn: Count,
+  tokensOut: Count,
+  tokensCacheRead: Count,
+  tokensCacheWrite: Count,
+  tokensReasoning: Count,
+  costCents: Type.Number(),
+  usageSource: Type.String(),
+  priceSource: Type.String(),
+  durationMs: Count,
+  ttfbMs: Type.Union([Count, Type.Null()]),
+  bytesIn: Count,
+  bytesOut: Count,
+  streamed: Type.Boolean(),
+  dataPlaneId: Type.String(),
+});
+export type LogRecord = Static<typeof LogRecord>;
+export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });

@@ -1,0 +1,19 @@
+import { newAgent } from '../usage-fixture.js';
+import type { ExampleContext, Examples } from './example.js';
+
+const agentId = async ({ plane, owner }: ExampleContext): Promise<string> =>
+  (await newAgent(plane.database.sql, owner.orgId)).id;
+
+const ofOneAgent = { prepare: async (context: ExampleContext) => ({ params: { agentId: await agentId(context) } }) };
+
+export const USAGE_EXAMPLES: Examples = {
+  'GET /v1/usage/agents/compare': {
+    prepare: async (context) => ({ query: { agentIds: `${await agentId(context)},${await agentId(context)}` } }),
+  },
+  'GET /v1/usage/agents/:agentId': ofOneAgent,
+  'GET /v1/usage/agents/:agentId/summary': ofOneAgent,
+  'GET /v1/usage/agents/:agentId/timeseries': ofOneAgent,
+  'GET /v1/usage/agents/:agentId/providers': ofOneAgent,
+  'GET /v1/usage/agents/:agentId/logs': ofOneAgent,
+  'GET /v1/usage/agents/:agentId/export': ofOneAgent,
+};

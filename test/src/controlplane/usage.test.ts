@@ -1,0 +1,460 @@
+import { UsageReports } from '@acg/controlplane/usage/reports';
+import type { IUsageRecord } from '@acg/proto/messages';
+import { beforeAll, expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../control-plane.js';
+import { type NewAgent, newAgent, newId, newIngest, usageRecord } from './usage-fixture.js';
+
+const plane = useControlPlane();
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const CENT = 10_000_000;
+/** Far from any border of hour, day or month. */
+const NOW = Date.parse('2024-11-21T10:40:00.000Z');
+const at = (hours: number) => NOW - hours * HOUR;
+const KEY = newId();
+const ACCOUNT = newId();
+
+let viewer: Member;
+let agent: NewAgent;
+let other: NewAgent;
+
+/** The fixed set of calls: 4 of openai, 2 of anthropic, 1 of resend in 24 h; older ones beyond. */
+const calls = (agentId: string, orgId: string): IUsageRecord[] => {
+  const call = (changes: Partial<IUsageRecord>) =>
+    usageRecord({
+      agentId,
+      orgId,
+      keyId: KEY,
+      accountId: ACCOUNT,
+      tokensCacheRead: 0,
+      tokensCacheWrite: 0,
+      ...changes,
+    });
+  return [
+    call({ startedAtMs: at(1), durationMs: 100, costNanos: 0.4 * CENT, tokensInUncached: 10, tokensOut: 5 }),
+    call({
+      startedAtMs: at(1),
+      durationMs: 200,
+      costNanos: 0.4 * CENT,
+      tokensInUncached: 20,
+      tokensCacheRead: 4,
+      tokensCacheWrite: 1,
+      tokensOut: 6,
+    }),
+    call({
+      startedAtMs: at(1),
+      durationMs: 300,
+      costNanos: 0.4 * CENT,
+      tokensInUncached: 30,
+      tokensOut: 7,
+      responseStatus: 500,
+      status: 500,
+    }),
+    call({ startedAtMs: at(5), durationMs: 1_000, costNanos: 2.5 * CENT, tokensInUncached: 40, tokensOut: 8 }),
+    call({
+      startedAtMs: at(5),
+      providerSlug: 'anthropic',
+      durationMs: 2_000,
+      costNanos: 3 * CENT,
+      tokensInUncached: 7,
+      tokensOut: 70,
+      error: 'client_aborted',
+    }),
+    call({
+      startedAtMs: at(9),
+      providerSlug: 'anthropic',
+      durationMs: 51,
+      costNanos: 0,
+      tokensInUncached: 0,
+      tokensOut: 0,
+      status: 0,
+      responseStatus: 502,
+      error: 'connect',
+    }),
+    call({
+      startedAtMs: at(9),
+      providerSlug: 'resend',
+      durationMs: 80,
+      costNanos: 0.1 * CENT,
+      tokensInUncached: 0,
+      tokensOut: 0,
+    }),
+    call({ startedAtMs: NOW - 3 * DAY, durationMs: 10, costNanos: 100 * CENT, tokensInUncached: 1, tokensOut: 1 }),
+    call({ startedAtMs: NOW - 40 * DAY, durationMs: 20, costNanos: 1_000 * CENT, tokensInUncached: 2, tokensOut: 2 }),
+  ];
+};
+
+beforeAll(async () => {
+  viewer = await plane().member('viewer');
+  const { sql } = plane().database;
+  agent = await newAgent(sql, viewer.orgId, { budgetCents: 1_000, createdAt: new Date(NOW - 60 * DAY) });
+  other = await newAgent(sql, viewer.orgId);
+  const ids = { agentId: agent.id, orgId: agent.orgId };
+  const rejection = (providerSlug: string, reason: string, count: number, startedMs: number) => ({
+    id: newId(),
+    ...ids,
+    providerSlug,
+    reason,
+    count,
+    minuteMs: startedMs - (startedMs % 60_000),
+  });
+  await newIngest(sql, [], 36_500).report({
+    dataPlaneId: 'dp-1',
+    records: [
+      ...calls(agent.id, agent.orgId),
+      usageRecord({ agentId: other.id, orgId: other.orgId, startedAtMs: at(2) }),
+    ],
+    rejections: [
+      rejection('openai', 'rpm', 30, at(1)),
+      rejection('openai', 'budget', 7, at(2)),
+      rejection('vercel', 'not_assigned', 2, at(3)),
+      rejection('', 'paused', 5, at(3)),
+    ],
+  });
+});
+
+const reports = () => new UsageReports(plane().database.sql, () => NOW);
+const actor = () => ({ userId: viewer.userId, email: '', orgId: viewer.orgId, role: 'viewer' as const, ip: '' });
+
+test('usage: sums per provider over inclusive days, each figure', async () => {
+  const usage = await reports().usage(actor(), agent.id, '2024-11-20', '2024-11-21');
+  expect(usage).toEqual([
+    {
+      providerSlug: 'openai',
+      totalRequests: 4,
+      totalTokensIn: 105,
+      totalTokensOut: 26,
+      totalCostCents: 4,
+      avgDurationMs: 400,
+      rejectedRequests: 37,
+    },
+    {
+      providerSlug: 'anthropic',
+      totalRequests: 2,
+      totalTokensIn: 7,
+      totalTokensOut: 70,
+      totalCostCents: 3,
+      avgDurationMs: 1_025.5,
+      rejectedRequests: 0,
+    },
+    {
+      providerSlug: 'resend',
+      totalRequests: 1,
+      totalTokensIn: 0,
+      totalTokensOut: 0,
+      totalCostCents: 0,
+      avgDurationMs: 80,
+      rejectedRequests: 0,
+    },
+    {
+      providerSlug: 'vercel',
+      totalRequests: 0,
+      totalTokensIn: 0,
+      totalTokensOut: 0,
+      totalCostCents: 0,
+      avgDurationMs: 0,
+      rejectedRequests: 2,
+    },
+  ]);
+  const month = await reports().usage(actor(), agent.id);
+  expect(month[0]).toMatchObject({ providerSlug: 'openai', totalRequests: 5, totalCostCents: 104 });
+  const october = await reports().usage(actor(), agent.id, '2024-10-12', '2024-10-12');
+  expect(october).toMatchObject([
+    { providerSlug: 'openai', totalRequests: 1, totalCostCents: 1_000, totalTokensIn: 2 },
+  ]);
+});
+
+test('summary: every field', async () => {
+  // 6.8 cents in 24 h: 0.4 × 3 + 2.5 + 3 + 0.1; the month so far is 106.8.
+  const hoursLeft = 9 * 24 + 13 + 20 / 60;
+  const burn = 6.8 / 24;
+  expect(await reports().summary(actor(), agent.id, '24h')).toEqual({
+    period: '24h',
+    totalRequests: 7,
+    errorRate: 28.57,
+    p50Latency: expect.closeTo(200, -0.7),
+    p95Latency: expect.closeTo(2_000, -1.9),
+    costCents: 7,
+    budgetCents: 1_000,
+    burnRateCentsPerHour: 0.283333,
+    projectedMonthlyCents: Math.round(106.8 + burn * hoursLeft),
+    daysUntilBudget: Math.round((100 * (1_000 - 106.8)) / (burn * 24)) / 100,
+    rejectedRequests: 44,
+  });
+  expect(await reports().summary(actor(), agent.id, '7d')).toMatchObject({ totalRequests: 8, costCents: 107 });
+  expect(await reports().summary(actor(), agent.id, '90d')).toMatchObject({ totalRequests: 9, costCents: 1_107 });
+});
+
+test('summary: an agent without calls has zeros, and no forecast of a budget', async () => {
+  const quiet = await newAgent(plane().database.sql, viewer.orgId);
+  const { body } = await viewer.call('GET', `/v1/usage/agents/${quiet.id}/summary`);
+  expect(body).toEqual({
+    period: '24h',
+    totalRequests: 0,
+    errorRate: 0,
+    p50Latency: 0,
+    p95Latency: 0,
+    costCents: 0,
+    budgetCents: null,
+    burnRateCentsPerHour: 0,
+    projectedMonthlyCents: 0,
+    daysUntilBudget: null,
+    rejectedRequests: 0,
+  });
+});
+
+test('timeseries: zero-filled over the whole period, sums equal the summary, whatever the interval', async () => {
+  const hours = await reports().timeseries(actor(), agent.id, '24h');
+  expect(hours).toHaveLength(24);
+  expect(hours[0]!.bucket).toBe('2024-11-20 11:00:00');
+  expect(hours.filter((point) => point.requests > 0)).toEqual([
+    { bucket: '2024-11-21 01:00:00', requests: 2, errors: 1, avgLatency: 65.5, costCents: 0, rejectedRequests: 0 },
+    { bucket: '2024-11-21 05:00:00', requests: 2, errors: 0, avgLatency: 1_500, costCents: 6, rejectedRequests: 0 },
+    { bucket: '2024-11-21 09:00:00', requests: 3, errors: 1, avgLatency: 200, costCents: 1, rejectedRequests: 30 },
+  ]);
+  expect(hours.find((point) => point.bucket === '2024-11-21 07:00:00')).toEqual({
+    bucket: '2024-11-21 07:00:00',
+    requests: 0,
+    errors: 0,
+    avgLatency: 0,
+    costCents: 0,
+    rejectedRequests: 7,
+  });
+  for (const period of ['24h', '7d', '30d', '90d'] as const) {
+    const { totalRequests, rejectedRequests } = await reports().summary(actor(), agent.id, period);
+    for (const interval of ['hour', 'day'] as const) {
+      const points = await reports().timeseries(actor(), agent.id, period, interval);
+      expect(points.reduce((sum, point) => sum + point.requests, 0)).toBe(totalRequests);
+      expect(points.reduce((sum, point) => sum + point.rejectedRequests, 0)).toBe(rejectedRequests);
+      const steps = points
+        .slice(1)
+        .map((point, i) => Date.parse(`${point.bucket}Z`) - Date.parse(`${points[i]!.bucket}Z`));
+      expect(new Set(steps)).toEqual(new Set([interval === 'hour' ? HOUR : DAY]));
+    }
+  }
+});
+
+test('breakdown: each provider, each figure', async () => {
+  const rows = await reports().providers(actor(), agent.id, '24h');
+  expect(rows).toEqual([
+    {
+      providerSlug: 'openai',
+      totalRequests: 4,
+      errorCount: 1,
+      avgLatency: 400,
+      p95Latency: expect.closeTo(1_000, -1.6),
+      totalCostCents: 4,
+      totalTokensIn: 105,
+      totalTokensOut: 26,
+      rejectedRequests: 37,
+    },
+    {
+      providerSlug: 'anthropic',
+      totalRequests: 2,
+      errorCount: 1,
+      avgLatency: 1_025.5,
+      p95Latency: expect.closeTo(2_000, -1.9),
+      totalCostCents: 3,
+      totalTokensIn: 7,
+      totalTokensOut: 70,
+      rejectedRequests: 0,
+    },
+    {
+      providerSlug: 'resend',
+      totalRequests: 1,
+      errorCount: 0,
+      avgLatency: 80,
+      p95Latency: 80,
+      totalCostCents: 0,
+      totalTokensIn: 0,
+      totalTokensOut: 0,
+      rejectedRequests: 0,
+    },
+    {
+      providerSlug: 'vercel',
+      totalRequests: 0,
+      errorCount: 0,
+      avgLatency: 0,
+      p95Latency: 0,
+      totalCostCents: 0,
+      totalTokensIn: 0,
+      totalTokensOut: 0,
+      rejectedRequests: 2,
+    },
+  ]);
+});
+
+test('compare: the summaries of up to 20 agents in their order', async () => {
+  const both = await reports().compare(actor(), [other.id, agent.id], '24h');
+  expect(both.map((row) => [row.agentId, row.agentName, row.totalRequests])).toEqual([
+    [other.id, other.name, 1],
+    [agent.id, agent.name, 7],
+  ]);
+  const { agentId: _id, agentName: _name, ...rest } = both[1]!;
+  expect(rest).toEqual(await reports().summary(actor(), agent.id, '24h'));
+  const ask = (agentIds: string) => viewer.call('GET', `/v1/usage/agents/compare?agentIds=${agentIds}`);
+  expect((await ask(`${agent.id},%20${other.id},${agent.id}`)).body).toMatchObject({ period: '24h', agents: [{}, {}] });
+  expect((await ask(`${agent.id},${newId()}`)).status).toBe(404);
+  expect((await ask(`${agent.id},nonsense`)).status).toBe(400);
+  expect((await ask('')).status).toBe(400);
+  expect((await ask(Array.from({ length: 21 }, newId).join())).status).toBe(400);
+});
+
+const logsPath = (query: Record<string, string | number> = {}) => {
+  const days = { start: '2024-10-01', end: '2024-11-30' };
+  return `/v1/usage/agents/${agent.id}/logs?${new URLSearchParams({ ...days, ...query } as Record<string, string>)}`;
+};
+
+test('logs: newest first, every field of a record', async () => {
+  const { body } = await viewer.call('GET', logsPath());
+  expect(body).toMatchObject({ total: 9, totalCapped: false, limit: 50, offset: 0 });
+  const times = body.logs.map((log: { createdAt: string }) => log.createdAt);
+  expect(times).toEqual([...times].sort().reverse());
+  const log = body.logs.find((row: { tokensCacheRead: number }) => row.tokensCacheRead === 4);
+  expect(log).toEqual({
+    id: log.id,
+    requestId: log.id,
+    createdAt: new Date(at(1)).toISOString(),
+    agentId: agent.id,
+    keyId: KEY,
+    providerSlug: 'openai',
+    accountId: ACCOUNT,
+    method: 'POST',
+    path: '/v1/chat/completions',
+    status: 200,
+    error: null,
+    model: 'gpt-4o-mini',
+    tokensIn: 25,
+    tokensOut: 6,
+    tokensCacheRead: 4,
+    tokensCacheWrite: 1,
+    tokensReasoning: 10,
+    costCents: 0.4,
+    usageSource: 'reported',
+    priceSource: 'library',
+    durationMs: 200,
+    ttfbMs: 120,
+    bytesIn: 512,
+    bytesOut: 2_048,
+    streamed: false,
+    dataPlaneId: 'dp-1',
+  });
+  const failed = body.logs.find((row: { error: string | null }) => row.error === 'connect');
+  expect(failed).toMatchObject({ status: 502, providerSlug: 'anthropic' });
+});
+
+test('logs: filters by provider, status, days; pages', async () => {
+  const total = async (query: Record<string, string | number>) =>
+    (await viewer.call('GET', logsPath(query))).body.total;
+  expect(await total({ provider: 'anthropic' })).toBe(2);
+  expect(await total({ statusMin: 500 })).toBe(2);
+  expect(await total({ statusMin: 500, statusMax: 500 })).toBe(1);
+  expect(await total({ statusMax: 299, provider: 'openai' })).toBe(5);
+  expect(await total({ start: '2024-11-21', end: '2024-11-21' })).toBe(7);
+  expect(await total({ start: '2024-10-12', end: '2024-10-12' })).toBe(1);
+  const pages = await Promise.all([0, 4, 8, 12].map((offset) => viewer.call('GET', logsPath({ limit: 4, offset }))));
+  expect(pages.map(({ body }) => [body.logs.length, body.total])).toEqual([
+    [4, 9],
+    [4, 9],
+    [1, 9],
+    [0, 9],
+  ]);
+  const ids = pages.flatMap(({ body }) => body.logs.map((log: { id: string }) => log.id));
+  expect(new Set(ids).size).toBe(9);
+});
+
+test('logs: search finds a substring in any case in path, model, error and request id, and takes nothing for a wildcard', async () => {
+  const target = await newAgent(plane().database.sql, viewer.orgId);
+  const record = (changes: Partial<IUsageRecord>) =>
+    usageRecord({ agentId: target.id, orgId: target.orgId, ...changes });
+  const records = [
+    record({ path: '/v1/Files/100%_done' }),
+    record({ path: '/v1/Files/100x1done', model: 'Claude-Opus' }),
+    record({ path: '/back\\slash', error: 'timeout', responseStatus: 504 }),
+  ];
+  await newIngest(plane().database.sql).report({ dataPlaneId: 'd', records });
+  const found = async (search: string) => {
+    const query = new URLSearchParams({ search });
+    const { body } = await viewer.call('GET', `/v1/usage/agents/${target.id}/logs?${query}`);
+    expect(body.total).toBe(body.logs.length);
+    return body.logs.map((log: { id: string }) => records.findIndex((r) => r.id === log.id)).sort();
+  };
+  expect(await found('files/100')).toEqual([0, 1]);
+  expect(await found('100%_d')).toEqual([0]);
+  expect(await found('OPUS')).toEqual([1]);
+  expect(await found('TimeOut')).toEqual([2]);
+  expect(await found('k\\s')).toEqual([2]);
+  expect(await found(records[1]!.id!.toUpperCase())).toEqual([1]);
+  expect(await found('_')).toEqual([0]);
+  expect(await found("'; drop table usage_records; --")).toEqual([]);
+  expect(await found('\0')).toEqual([]);
+  expect(await found('')).toEqual([0, 1, 2]);
+});
+
+test('logs: the total is counted to 10 000 and says when there are more', async () => {
+  const busy = await newAgent(plane().database.sql, viewer.orgId);
+  const { sql } = plane().database;
+  const [template] = calls(busy.id, busy.orgId);
+  const today = Date.now();
+  await newIngest(sql).report({ dataPlaneId: 'd', records: [{ ...template, startedAtMs: today }] });
+  await sql`insert into usage_records select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid()))).*
+    from usage_records r, generate_series(1, 10000) where r.agent_id = ${busy.id}`;
+  const path = `/v1/usage/agents/${busy.id}/logs?limit=100&offset=`;
+  expect((await viewer.call('GET', `${path}0`)).body).toMatchObject({ total: 10_000, totalCapped: true });
+  const beyond = await viewer.call('GET', `${path}10000`);
+  expect(beyond.body.logs).toHaveLength(1);
+  const csv = await viewer.call('GET', `/v1/usage/agents/${busy.id}/export?format=csv`);
+  expect(csv.body.split('\r\n')).toHaveLength(10_001 + 2);
+  expect(new Set(csv.body.split('\r\n').map((line: string) => line.split(',')[0])).size).toBe(10_001 + 2);
+});
+
+test('export: JSON and CSV carry the same records as the logs', async () => {
+  const target = await newAgent(plane().database.sql, viewer.orgId);
+  const path = '/=cmd,"quoted"\nline';
+  const record = usageRecord({ agentId: target.id, orgId: target.orgId, path, model: '=SUM(A1)', ttfbMs: null });
+  const empty = await viewer.call('GET', `/v1/usage/agents/${target.id}/export`);
+  expect(empty.body).toEqual([]);
+  await newIngest(plane().database.sql).report({ dataPlaneId: '@dp', records: [record] });
+  const logs = await viewer.call('GET', `/v1/usage/agents/${target.id}/logs`);
+  const json = await viewer.call('GET', `/v1/usage/agents/${target.id}/export?format=json&period=7d`);
+  expect(json.headers.get('content-disposition')).toBe(`attachment; filename="usage-${target.id}-7d.json"`);
+  expect(json.body).toEqual(logs.body.logs);
+  const csv = await viewer.call('GET', `/v1/usage/agents/${target.id}/export?format=csv`);
+  expect(csv.headers.get('content-type')).toMatch(/^text\/csv/);
+  const [header, line, end] = [
+    csv.body.indexOf('\r\n'),
+    csv.body.slice(csv.body.indexOf('\r\n') + 2, -2),
+    csv.body.slice(-2),
+  ];
+  expect(csv.body.slice(0, header).split(',')).toEqual(Object.keys(logs.body.logs[0]));
+  expect(line).toContain('"/=cmd,""quoted""\nline"');
+  expect(line).toContain(",'=SUM(A1),");
+  expect(line).toMatch(/,'@dp$/);
+  expect(end).toBe('\r\n');
+});
+
+test('usage questions about agents of others are 404, about no agent at all 400; bad filters are 400', async () => {
+  const stranger = await plane().member('owner');
+  for (const part of ['', '/summary', '/timeseries', '/providers', '/logs', '/export']) {
+    expect([part, (await stranger.call('GET', `/v1/usage/agents/${agent.id}${part}`)).status]).toEqual([part, 404]);
+    expect([part, (await viewer.call('GET', `/v1/usage/agents/${newId()}${part}`)).status]).toEqual([part, 404]);
+    expect([part, (await viewer.call('GET', `/v1/usage/agents/no-uuid${part}`)).status]).toEqual([part, 400]);
+  }
+  expect((await stranger.call('GET', `/v1/usage/agents/compare?agentIds=${agent.id}`)).status).toBe(404);
+  const bad = [
+    '?start=2024-02-30',
+    '?start=2024-11-02&end=2024-11-01',
+    '?end=yesterday',
+    '/summary?period=1h',
+    '/timeseries?interval=minute',
+    '/export?format=xml',
+    '/logs?statusMin=x',
+    '/logs?statusMin=500&statusMax=400',
+    '/logs?limit=101',
+    `/logs?search=${'x'.repeat(201)}`,
+    '/logs?start=20261101',
+  ];
+  for (const query of bad) {
+    expect([query, (await viewer.call('GET', `/v1/usage/agents/${agent.id}${query}`)).status]).toEqual([query, 400]);
+  }
+});
