@@ -51,3 +51,9 @@ export function violates(error: unknown, constraint: string): boolean {
     error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.constraint_name === constraint
   );
 }
+
+const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
+
+/** Postgres stores every character but NUL, which JSON and URLs can carry. */
+export const isUnstorableText = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && UNSTORABLE_TEXT.has(error.code);

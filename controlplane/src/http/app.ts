@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { isUnstorableText } from '../db/sql.js';
 import { AppError, TooManyAttempts } from '../errors.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Authenticator } from './authenticate.js';
@@ -73,6 +74,10 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
     if (error instanceof TooManyAttempts) void reply.header('retry-after', String(error.retryAfterSeconds));
     if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
     void reply.code(STATUS_OF[error.code]).send({ error: error.message });
+    return;
+  }
+  if (isUnstorableText(error)) {
+    void reply.code(400).send({ error: 'text must not contain NUL characters' });
     return;
   }
   const status = error.statusCode ?? 500;

@@ -12,7 +12,10 @@ export function addBodyRules(app: FastifyInstance): void {
     if (text.length === 0) done(null, undefined);
     else {
       void parseJson(request, text as string, (error, body) => {
-        done(error === null ? null : new InvalidInput(`the body is not valid JSON: ${error.message}`), body);
+        if (error !== null) done(new InvalidInput(`the body is not valid JSON: ${error.message}`));
+        else if (hasUnstorableText(body)) {
+          done(new InvalidInput('text must not contain NUL characters or halves of surrogate pairs'));
+        } else done(null, body);
       });
     }
   });
@@ -25,3 +28,21 @@ export function addBodyRules(app: FastifyInstance): void {
 
 const isEmpty = ({ body }: FastifyRequest): boolean =>
   body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
+
+const UNSTORABLE = /\u0000|\p{Surrogate}/u;
+
+/** JSON can carry characters that Postgres and UTF-8 cannot. Walks without recursion: a body may nest very deep. */
+function hasUnstorableText(body: unknown): boolean {
+  const left: unknown[] = [body];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'string') {
+      if (UNSTORABLE.test(value)) return true;
+    } else if (Array.isArray(value)) {
+      for (const child of value) left.push(child);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const key of Object.keys(value)) left.push(key, (value as Record<string, unknown>)[key]);
+    }
+  }
+  return false;
+}

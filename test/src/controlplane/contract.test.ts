@@ -109,6 +109,49 @@ test('input: no field of any body is coerced: each with a value of a wrong type 
   }
 });
 
+const HOSTILE: readonly unknown[] = [
+  'a\u0000b',
+  '\ud800',
+  'x'.repeat(100_000),
+  "'; drop table users; --",
+  '',
+  -1,
+  2 ** 53,
+  1e300,
+  0.5,
+  true,
+  null,
+  {},
+  [],
+  ['a\u0000b'],
+  { '\u0000': 'a\u0000b' },
+];
+
+test('input: no value of any field, query parameter or path parameter makes a 500', async () => {
+  const wrong: unknown[] = [];
+  for (const route of routes()) {
+    const { owner, call } = await prepared(route);
+    const attempt = async (field: string, value: unknown, changed: ExampleCall) => {
+      const { status } = await callExample(owner, route, changed);
+      if (status >= 500) wrong.push([nameOf(route), field, value, status]);
+    };
+    const query = route.schema?.querystring as { properties?: object } | undefined;
+    for (const value of HOSTILE) {
+      const text = typeof value === 'string' ? value.slice(0, 4_000) : JSON.stringify(value);
+      for (const name of Object.keys(call.body ?? {})) {
+        await attempt(name, value, { ...call, body: { ...call.body, [name]: value } });
+      }
+      for (const name of Object.keys(query?.properties ?? {})) {
+        await attempt(name, value, { ...call, query: { ...call.query, [name]: text } });
+      }
+      for (const name of Object.keys(call.params ?? {})) {
+        if (text !== '') await attempt(name, value, { ...call, params: { ...call.params, [name]: text } });
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the answer', async () => {
   const lists = routes().filter((route) => {
     const query = route.schema?.querystring as { properties?: Record<string, unknown> } | undefined;

@@ -18,6 +18,9 @@ test.each([
   ['an array', '[]', JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['null', 'null', JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON: /],
+  ['a NUL', '{"name":"a\\u0000b"}', JSON_TYPE, 400, /^text must not contain NUL/],
+  ['half a surrogate pair', '{"name":["\\ud800"]}', JSON_TYPE, 400, /^text must not contain NUL/],
+  ['100 000 levels', `${'['.repeat(1e5)}${']'.repeat(1e5)}`, JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['another content type', 'name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 400, /application\/json/],
   ['plain text', 'x', { 'content-type': 'text/plain' }, 400, /application\/json/],
   ['2 MiB', JSON.stringify({ name: 'x'.repeat(2 << 20) }), JSON_TYPE, 413, /^the body is larger than 1048576 bytes$/],
@@ -84,3 +87,13 @@ test('http: /docs is a page whose files all come from here and whose policy allo
   const document = await (await fetch(`${plane().url}/docs/json`)).json();
   expect(document).toEqual((await plane().call('GET', '/v1/openapi.json')).body);
 });
+
+test.each(['%', '%zz', '%ff', '%00', '..%2f..', 'x'.repeat(5_000)])(
+  'http: the id %s is refused with { error }',
+  async (id) => {
+    const admin = await plane().member('admin');
+    const answer = await admin.call('GET', `/v1/projects/${id}`);
+    expect(answer).toMatchObject({ body: { error: expect.any(String) } });
+    expect([400, 404, 414]).toContain(answer.status);
+  },
+);

@@ -23,7 +23,9 @@ export const covered = <T extends RouteKey>(routes: readonly T[]): readonly T[] 
 
 /** The path with its parameters and query filled in. */
 export function pathOf(url: string, { params = {}, query = {} }: ExampleCall): string {
-  const path = url.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const path = url.replace(/:([A-Za-z]+)/g, (_, name: string) =>
+    encodeURIComponent((params[name] ?? '').replace(/\p{Surrogate}/gu, '\ufffd')),
+  );
   const search = new URLSearchParams(query).toString();
   return search === '' ? path : `${path}?${search}`;
 }
