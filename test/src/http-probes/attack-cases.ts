@@ -1,0 +1,240 @@
+/**
+ * Malformed and hostile requests by class (request smuggling, framing, targets, headers, preambles). `GOOD` is a second
+ * request behind each: where the first one must not be forwarded, the second must not be either.
+ */
+import { GATEWAY_TOKEN } from './probe-bench.js';
+
+export interface AttackCase {
+  readonly name: string;
+  readonly pieces: readonly (string | Buffer)[];
+  /** How many requests may reach the upstream at most. */
+  readonly forwarded: 0 | 1;
+  /** Accepted first statuses; `none` = closed or left without an answer. Absent: any. */
+  readonly status?: readonly (number | 'none')[];
+}
+
+const AUTH = `authorization: Bearer ${GATEWAY_TOKEN}\r\n`;
+const HOST = 'host: gw\r\n';
+export const HEAD = `${HOST}${AUTH}`;
+const PATH = '/v1/proxy/probe';
+/** A well-formed request that must stay unseen when it comes in the shadow of a bad one. */
+export const GOOD = `GET ${PATH}/smuggled HTTP/1.1\r\n${HEAD}\r\n`;
+
+const get = (target: string, headers = HEAD): string => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
+const post = (headers: string, body: string): string => `POST ${PATH}/post HTTP/1.1\r\n${HEAD}${headers}\r\n${body}`;
+const cases = (
+  group: string,
+  forwarded: 0 | 1,
+  status: AttackCase['status'] | null,
+  entries: Readonly<Record<string, string | Buffer>>,
+): AttackCase[] =>
+  Object.entries(entries).map(([name, bytes]) => ({
+    name: `${group}: ${name}`,
+    forwarded,
+    pieces: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
+    ...(status === null || status === undefined ? {} : { status }),
+  }));
+
+const LENGTHS: Readonly<Record<string, string>> = {
+  'two equal': 'content-length: 5\r\ncontent-length: 5\r\n',
+  'two different': 'content-length: 5\r\ncontent-length: 0\r\n',
+  list: 'content-length: 5, 5\r\n',
+  empty: 'content-length:\r\n',
+  plus: 'content-length: +5\r\n',
+  minus: 'content-length: -5\r\n',
+  hex: 'content-length: 0x5\r\n',
+  'leading zero': 'content-length: 05\r\n',
+  exponent: 'content-length: 1e1\r\n',
+  fraction: 'content-length: 5.0\r\n',
+  'inner space': 'content-length: 5 5\r\n',
+  'high space': 'content-length: \xa05\r\n',
+  'beyond 2^53': 'content-length: 9007199254740993\r\n',
+  'beyond 2^64': 'content-length: 18446744073709551621\r\n',
+};
+const CODINGS: Readonly<Record<string, string>> = {
+  gzip: 'transfer-encoding: gzip\r\n',
+  'chunked, gzip': 'transfer-encoding: chunked, gzip\r\n',
+  'gzip, chunked': 'transfer-encoding: gzip, chunked\r\n',
+  'chunked twice in one': 'transfer-encoding: chunked, chunked\r\n',
+  'two lines': 'transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n',
+  'empty, then chunked': 'transfer-encoding:\r\ntransfer-encoding: chunked\r\n',
+  empty: 'transfer-encoding:\r\n',
+  identity: 'transfer-encoding: identity\r\n',
+  xchunked: 'transfer-encoding: xchunked\r\n',
+  parameters: 'transfer-encoding: chunked;q=1\r\n',
+  'vertical tab': 'transfer-encoding: \x0bchunked\r\n',
+  'with length': 'transfer-encoding: chunked\r\ncontent-length: 5\r\n',
+  'length first': 'content-length: 5\r\ntransfer-encoding: chunked\r\n',
+};
+const mapValues = (entries: Readonly<Record<string, string>>, make: (value: string) => string) =>
+  Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, make(value)]));
+
+const CHUNKED = 'transfer-encoding: chunked\r\n';
+/** Bad chunk lines: the parser of the server is lenient in some; the request may pass, what follows it may not. */
+const CHUNK_BODIES: Readonly<Record<string, string>> = {
+  'size g': 'g\r\nhello\r\n0\r\n\r\n',
+  'size 5;': '5;\r\nhello\r\n0\r\n\r\n',
+  'size with extension': '5;a=b\r\nhello\r\n0\r\n\r\n',
+  'size with space': ' 5\r\nhello\r\n0\r\n\r\n',
+  'size minus': '-5\r\nhello\r\n0\r\n\r\n',
+  'size hex prefix': '0x5\r\nhello\r\n0\r\n\r\n',
+  'size overflow': 'fffffffffffffffff5\r\nhello\r\n0\r\n\r\n',
+  'empty size': '\r\nhello\r\n0\r\n\r\n',
+  'line feed only': '5\nhello\n0\n\n',
+  'data longer than size': '3\r\nhello\r\n0\r\n\r\n',
+  'no line end after data': '5\r\nhello0\r\n\r\n',
+  'long extension': `5;${'x'.repeat(5000)}\r\nhello\r\n0\r\n\r\n`,
+  trailers: '5\r\nhello\r\n0\r\nx-trailer: 1\r\n\r\n',
+  'trailers that are a request': `0\r\nX: /attacker HTTP/1.1\r\nHost: a\r\nContent-Length: 170\r\n\r\n`,
+};
+
+const TARGETS: Readonly<Record<string, string>> = {
+  'dot segments': `${PATH}/../alive/x`,
+  'encoded dot segments': `${PATH}/%2e%2e/alive/x`,
+  'mixed dot segments': `${PATH}/.%2E/x`,
+  'dots before an encoded slash': `${PATH}/..%2fx`,
+  'twice encoded dots': `${PATH}/%252e%252e/x`,
+  'dots with parameters': `${PATH}/..;a=b/x`,
+  backslash: `${PATH}/a\\b`,
+  'encoded line feed': `${PATH}/a%0d%0ax: y`.replace(' ', '%20'),
+  'encoded null': `${PATH}/a%00`,
+  fragment: `${PATH}/a#b`,
+  'byte above ASCII': `${PATH}/\xe4`,
+  'control byte': `${PATH}/a\x01b`,
+  delete: `${PATH}/a\x7f`,
+  'broken escape': `${PATH}/a%g1`,
+  tab: `${PATH}/a\tb`,
+  'too long': `${PATH}/${'a'.repeat(9000)}`,
+  'absolute form': `http://evil.example${PATH}/x`,
+  'authority form': 'evil.example:443',
+  asterisk: '*',
+  empty: '',
+  'relative path': 'v1/proxy/probe/x',
+  'double slash first': `/${PATH}/x`,
+  'user info': `http://a@b${PATH}/x`,
+};
+
+const BAD_HEADERS: Readonly<Record<string, string>> = {
+  'folded line': 'x-a: 1\r\n  folded\r\n',
+  'space before colon': 'x-a : 1\r\n',
+  'no colon': 'x-a\r\n',
+  'empty name': ': x\r\ncontent-length: 5\r\n',
+  'null byte': 'x-a: a\0b\r\n',
+  'bare carriage return': 'x-a: a\rb\r\n',
+  'control byte': 'x-a: a\x02b\r\n',
+  'bad name byte': 'x(a): 1\r\n',
+  'name above ASCII': 'x-\xe4: 1\r\n',
+  'not UTF-8': 'x-a: \xe4 b\r\n',
+  'expectation unknown': 'expect: 200-maybe\r\n',
+  'two credentials': AUTH,
+  'header flood': 'x-a: 1\r\n'.repeat(200),
+  'large header': `x-a: ${'a'.repeat(40_000)}\r\n`,
+  'very large header': `x-a: ${'a'.repeat(200_000)}\r\n`,
+};
+
+const HOSTS: Readonly<Record<string, string>> = {
+  missing: '',
+  two: 'host: gw\r\nhost: gw\r\n',
+  'two different': 'host: gw\r\nhost: evil\r\n',
+  empty: 'host:\r\n',
+  'with path': 'host: gw/evil\r\n',
+  'with user': 'host: a@gw\r\n',
+  list: 'host: gw, evil\r\n',
+  'with spaces': 'host: gw evil\r\n',
+};
+
+const PROXY_V2 = Buffer.concat([
+  Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a, 0x21, 0x11, 0x00, 0x0c]),
+  Buffer.from([6, 6, 6, 6, 127, 0, 0, 1, 0x10, 0x00, 0x00, 0x50]),
+  Buffer.from(GOOD, 'latin1'),
+]);
+
+const LINES: Readonly<Record<string, string>> = {
+  'lower-case method': `get ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'unknown method': `HACK ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'method CONNECT': `CONNECT ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'method TRACE': `TRACE ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'empty method': ` ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'method with colon': `GET: ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'no version': `GET ${PATH}/x\r\n${HEAD}\r\n`,
+  'version 1.0': `GET ${PATH}/x HTTP/1.0\r\n${HEAD}\r\n`,
+  'version 2.0': `GET ${PATH}/x HTTP/2.0\r\n${HEAD}\r\n`,
+  'version 1.2': `GET ${PATH}/x HTTP/1.2\r\n${HEAD}\r\n`,
+  'version of another protocol': `GET ${PATH}/x RTSP/1.1\r\n${HEAD}\r\n`,
+  'two spaces': `GET  ${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'tab for a space': `GET\t${PATH}/x HTTP/1.1\r\n${HEAD}\r\n`,
+  'trailing space': `GET ${PATH}/x HTTP/1.1 \r\n${HEAD}\r\n`,
+  'HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'TLS hello': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'null bytes': '\0\0\0\0\0\0\0\0\r\n\r\n',
+};
+
+const shadowed = (entries: Readonly<Record<string, string>>) => mapValues(entries, (bytes) => bytes + GOOD);
+
+/** Refused with an answer or a closed connection; nothing reaches the upstream, nor does what follows. */
+export const REFUSED: readonly AttackCase[] = [
+  ...cases('content-length', 0, [400, 'none'], shadowed(mapValues(LENGTHS, (line) => post(line, 'hello')))),
+  ...cases(
+    'transfer-encoding',
+    0,
+    [400, 501, 505, 'none'],
+    shadowed(mapValues(CODINGS, (line) => post(line, '0\r\n\r\n'))),
+  ),
+  ...cases('target', 0, [400, 404, 414, 505, 'none'], shadowed(mapValues(TARGETS, (target) => get(target)))),
+  ...cases('host', 0, [400, 'none'], shadowed(mapValues(HOSTS, (host) => get(`${PATH}/x`, `${host}${AUTH}`)))),
+  ...cases('request line', 0, [400, 405, 505, 'none'], shadowed(LINES)),
+  ...cases('header', 0, [400, 413, 417, 431, 'none'], shadowed(mapValues(BAD_HEADERS, (line) => post(line, 'hello')))),
+  ...cases('preamble', 0, ['none', 400, 505], {
+    'PROXY v2': PROXY_V2,
+    'PROXY v1': `PROXY TCP4 6.6.6.6 1.1.1.1 1 2\r\n${GOOD}`,
+  }),
+  ...cases('refusal', 0, [401, 'none'], {
+    'no credential, then a good request': `GET ${PATH}/x HTTP/1.1\r\n${HOST}\r\n${GOOD}`,
+    'unknown credential, then a good request': `GET ${PATH}/x HTTP/1.1\r\n${HOST}x-api-key: acg_${'0'.repeat(64)}\r\n\r\n${GOOD}`,
+  }),
+];
+
+/** Lenient in the server's parser: the request itself may pass once, what hides behind it may not. */
+export const CONTAINED: readonly AttackCase[] = [
+  ...cases('chunk', 1, null, shadowed(mapValues(CHUNK_BODIES, (body) => post(CHUNKED, body)))),
+  ...cases('hidden length', 1, null, {
+    'empty name hides a length': `POST ${PATH}/post HTTP/1.1\r\n${HEAD}: x\r\ncontent-length: ${GOOD.length}\r\n\r\n${GOOD}`,
+    'body is a request': post(`content-length: ${GOOD.length}\r\n`, GOOD),
+    'chunk is a request': post(CHUNKED, `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`),
+  }),
+];
+
+/** Unusual but legal: served, and clean upstream. */
+export const SERVED: readonly AttackCase[] = [
+  ...cases('legal', 1, [200], {
+    'upper-case header names': `GET ${PATH}/x HTTP/1.1\r\nHOST: gw\r\nAUTHORIZATION: Bearer ${GATEWAY_TOKEN}\r\n\r\n`,
+    'no space after colon': `GET ${PATH}/x HTTP/1.1\r\nhost:gw\r\nauthorization:Bearer ${GATEWAY_TOKEN}\r\n\r\n`,
+    'doubled slashes and escapes': get(`${PATH}//a%2Fb//c?d=//e`),
+    'expect 100-continue': post('expect: 100-continue\r\ncontent-length: 5\r\n', 'hello'),
+    'chunked body': post(CHUNKED, '5\r\nhello\r\n0\r\n\r\n'),
+    'empty chunked body': post(CHUNKED, '0\r\n\r\n'),
+    'length 0': post('content-length: 0\r\n', ''),
+    'hop-by-hop headers': get(
+      `${PATH}/x`,
+      `${HEAD}connection: authorization, x-hop, close\r\nx-hop: 1\r\nte: trailers\r\nkeep-alive: 9\r\nupgrade: h2c\r\n`,
+    ),
+    'cookies and forwarded': get(`${PATH}/x`, `${HEAD}cookie: a=b\r\nx-forwarded-for: 6.6.6.6\r\nforwarded: for=6\r\n`),
+    'HTTP/2 settings': get(
+      `${PATH}/x`,
+      `${HEAD}http2-settings: AAMAAABkAARAAAAAAAIAAAAA\r\nconnection: http2-settings\r\n`,
+    ),
+  }),
+];
+
+/**
+ * Legal, but refused by the parser of the HTTP server before any handler runs, in all or some of its binaries. Nothing
+ * here can serve them; what matters is that they are harmless.
+ */
+export const PARSER_LIMITS: readonly AttackCase[] = [
+  ...cases('parser', 1, [200, 400, 505, 'none'], {
+    'empty line first': `\r\n${get(`${PATH}/x`)}`,
+    'underscore in a header name': get(`${PATH}/x`, `${HEAD}x_under: 1\r\n`),
+    'other token bytes in a header name': get(`${PATH}/x`, `${HEAD}x!#$%&'*+.^|~: 1\r\n`),
+    'HTTP/1.0': `GET ${PATH}/x HTTP/1.0\r\n${HEAD}\r\n`,
+  }),
+];

@@ -1,0 +1,90 @@
+/**
+ * The data plane's real server between raw sockets and a strict upstream. A probe is done when ordinary calls that
+ * were started after its last byte have come back: no waiting for time to pass.
+ */
+import { connect, type Socket } from 'node:net';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from '@acg/dataplane/proxy-fixture';
+import { StrictUpstream } from './strict-upstream.js';
+
+export { GATEWAY_TOKEN, PROVIDER_KEY } from '@acg/dataplane/proxy-fixture';
+
+export interface Seen {
+  /** Status codes of the answers, in order; interim ones left out. */
+  readonly statuses: readonly number[];
+  readonly raw: string;
+  /** The server ended the connection. */
+  readonly closed: boolean;
+}
+
+export class ProbeBench {
+  private constructor(
+    readonly gateway: Fixture,
+    /** Where probes lead; slug `probe`. */
+    readonly upstream: StrictUpstream,
+    /** Where the calls lead that show that the gateway lives; slug `alive`. */
+    readonly alive: StrictUpstream,
+  ) {}
+
+  static async start(): Promise<ProbeBench> {
+    const upstream = await new StrictUpstream().start();
+    const alive = await new StrictUpstream().start();
+    const context = contextOf([
+      { ...upstreamOf(`http://${upstream.host}`), providerSlug: 'probe', basePath: '/base' },
+      { ...upstreamOf(`http://${alive.host}`), providerSlug: 'alive' },
+    ]);
+    return new ProbeBench(await Fixture.start(context), upstream, alive);
+  }
+
+  /** Sends the pieces as TCP segments of their own and tells what came back. */
+  async probe(pieces: readonly (string | Buffer)[]): Promise<Seen> {
+    const socket = await this.#open();
+    const chunks: Buffer[] = [];
+    let closed = false;
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('close', () => {
+      closed = true;
+    });
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) await this.roundTrip();
+      if (!socket.destroyed) socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece);
+    }
+    for (let i = 0; i < 3; i++) await this.roundTrip();
+    socket.destroy();
+    const raw = Buffer.concat(chunks).toString('latin1');
+    const statuses = [...raw.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+    return { raw, closed, statuses: statuses.filter((status) => status >= 200) };
+  }
+
+  /** One ordinary call to the other upstream and back; fails when the gateway does not serve it. */
+  async roundTrip(): Promise<void> {
+    const socket = await this.#open();
+    const answer = new Promise<string>((done) => {
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+        if (text.endsWith('\r\n\r\nok')) socket.destroy();
+      });
+      socket.on('close', () => done(text));
+    });
+    socket.write(`GET /v1/proxy/alive/x HTTP/1.1\r\nhost: gw\r\nauthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    const text = await answer;
+    if (!text.startsWith('HTTP/1.1 200')) throw new Error(`the gateway does not serve: ${JSON.stringify(text)}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+    await this.upstream.close();
+    await this.alive.close();
+  }
+
+  #open(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.gateway.port, '127.0.0.1', () => {
+        socket.setNoDelay(true);
+        resolve(socket);
+      });
+      socket.once('error', reject);
+      socket.on('error', () => {});
+    });
+  }
+}
