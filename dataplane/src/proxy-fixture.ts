@@ -8,6 +8,7 @@ import type { Lookup } from './context/context-cache.js';
 import type { Admission, AdmissionRequest } from './counters/counters.js';
 import type { UsageMeter, UsageReading } from './metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from './proxy-server.js';
+import type { CallMetering } from './stages/call-metering.js';
 import type { CircuitView } from './stages/circuit.js';
 import { UpstreamPools } from './upstream/pools.js';
 
@@ -116,18 +117,23 @@ export class Fixture {
   readonly pools: UpstreamPools;
   readonly server: ProxyServer;
 
-  constructor(options: Partial<ProxyOptions> = {}) {
+  /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
+  constructor(options: Partial<ProxyOptions> = {}, metering: CallMetering | null = null) {
     this.pools = new UpstreamPools({
       connectTimeoutMs: 2_000,
       headersTimeoutMs: 20_000,
       bodyTimeoutMs: 20_000,
       egressConnector: (_options, done) => done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null),
     });
-    this.server = new ProxyServer(this.#deps(options));
+    this.server = new ProxyServer(this.#deps(options, metering ?? this.#fakeMetering()));
   }
 
-  static async start(context: AgentContext, options: Partial<ProxyOptions> = {}): Promise<Fixture> {
-    const fixture = new Fixture(options);
+  static async start(
+    context: AgentContext,
+    options: Partial<ProxyOptions> = {},
+    metering: CallMetering | null = null,
+  ): Promise<Fixture> {
+    const fixture = new Fixture(options, metering);
     fixture.lookup = { context, refusal: null };
     fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
     return fixture;
@@ -147,7 +153,7 @@ export class Fixture {
     });
   }
 
-  #deps(options: Partial<ProxyOptions>): ProxyDeps {
+  #deps(options: Partial<ProxyOptions>, metering: CallMetering): ProxyDeps {
     const tokenHash = createHash('sha256').update(GATEWAY_TOKEN).digest('hex');
     const found = (hash: string): Lookup =>
       hash === tokenHash ? this.lookup : { context: null, refusal: 'unknown_token' };
@@ -180,21 +186,25 @@ export class Fixture {
         releaseProbe: (_key, lease) => void this.releasedProbes.push(lease),
       },
       spool: this.#spool(),
-      metering: {
-        bodyBytesWanted: () => 0,
-        request: (_x, body) => body,
-        requestObserver: () => null,
-        response: (x) => {
-          x.meter = new CountingMeter();
-          return null;
-        },
-        price: () => ({ costNanos: this.costNanos, source: 'none' }),
-      },
+      metering,
       pools: this.pools,
       tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
       onAuthenticated: () => {},
       metrics: { onRejected: () => {}, onSettled: () => {}, onStreamOpened: () => {}, onBug: () => void this.bugs++ },
       log: createLogger('test', 'silent'),
+    };
+  }
+
+  #fakeMetering(): CallMetering {
+    return {
+      bodyBytesWanted: () => 0,
+      request: (_x, body) => body,
+      requestObserver: () => null,
+      response: (x) => {
+        x.meter = new CountingMeter();
+        return null;
+      },
+      price: () => ({ costNanos: this.costNanos, source: 'none' }),
     };
   }
 

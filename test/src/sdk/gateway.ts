@@ -5,6 +5,7 @@
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { decodeContext } from '@acg/dataplane/context/decode';
 import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/proxy-fixture';
+import type { CallMetering } from '@acg/dataplane/stages/call-metering';
 import type { IUpstream } from '@acg/proto/messages';
 
 export interface GatewayAccount {
@@ -12,6 +13,8 @@ export interface GatewayAccount {
   /** Where the stand-in listens. */
   readonly origin: string;
   readonly credentials: Readonly<Record<string, string>>;
+  /** Of a custom provider. */
+  readonly usageFormat?: 'openai' | 'anthropic';
 }
 
 /** How an SDK reaches a provider: nothing but these two values differs between direct and proxied. */
@@ -24,7 +27,8 @@ export interface Route {
 export class TestGateway {
   private constructor(readonly fixture: Fixture) {}
 
-  static async start(accounts: readonly GatewayAccount[]): Promise<TestGateway> {
+  /** `metering`: null fakes it. */
+  static async start(accounts: readonly GatewayAccount[], metering: CallMetering | null = null): Promise<TestGateway> {
     const context = decodeContext({
       keyId: '00000000-0000-7000-8000-000000000001',
       keyScope: 'agent',
@@ -39,7 +43,7 @@ export class TestGateway {
       spendMonth: '2026-01',
       upstreams: accounts.map(upstreamMessage),
     });
-    return new TestGateway(await Fixture.start(context));
+    return new TestGateway(await Fixture.start(context, {}, metering));
   }
 
   /** `http://127.0.0.1:port`. */
@@ -58,7 +62,7 @@ export class TestGateway {
 
 const CATALOGUE = new Catalogue();
 
-function upstreamMessage({ slug, origin, credentials }: GatewayAccount): IUpstream {
+function upstreamMessage({ slug, origin, credentials, usageFormat }: GatewayAccount): IUpstream {
   const provider = CATALOGUE.get(slug);
   const known = provider ?? { usageFormat: 'none', failureStatuses: [500, 502, 503, 504], websocket: true };
   return {
@@ -70,7 +74,8 @@ function upstreamMessage({ slug, origin, credentials }: GatewayAccount): IUpstre
     origin,
     circuitKey: `${slug} ${origin}`,
     injection: provider?.inject(credentials) ?? { none: {} },
-    usageFormat: known.usageFormat,
+    usageFormat: usageFormat ?? known.usageFormat,
+    priceProvider: provider?.priceProvider ?? '',
     failure: { statuses: [...known.failureStatuses], exemptBodyMarker: provider?.failureExemptMarker ?? '' },
     websocket: known.websocket,
   };

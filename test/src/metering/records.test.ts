@@ -1,0 +1,295 @@
+/**
+ * Real SDKs through the data plane's real server with its real metering: what each call leaves in its usage record,
+ * field by field. Prices are the vendors' lists, worked out by hand beside each case.
+ */
+
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MeterMemory } from '@acg/dataplane/metering/meter-memory';
+import { PriceTable } from '@acg/dataplane/metering/price';
+import { ProviderMetering } from '@acg/dataplane/stages/provider-metering';
+import type { IUsageRecord } from '@acg/proto/messages';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI, { toFile } from 'openai';
+import OpenAIv4 from 'openai-v4';
+import { Resend } from 'resend';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { json } from '../providers/answer.js';
+import { AnthropicStandIn } from '../providers/anthropic.js';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { CHAT_USAGE, chatFrames } from '../providers/openai-chat.js';
+import { ResendStandIn } from '../providers/resend.js';
+import { TestGateway } from '../sdk/gateway.js';
+import { until } from '../until.js';
+
+let openaiProvider: OpenAiStandIn;
+let anthropicProvider: AnthropicStandIn;
+let resendProvider: ResendStandIn;
+/** A custom provider that speaks OpenAI's format; each test says how it answers. */
+const compatible = createServer();
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  openaiProvider = await new OpenAiStandIn().start();
+  anthropicProvider = await new AnthropicStandIn().start();
+  resendProvider = await new ResendStandIn().start();
+  await new Promise<void>((done) => compatible.listen(0, '127.0.0.1', done));
+  const compatibleOrigin = `http://127.0.0.1:${(compatible.address() as AddressInfo).port}`;
+  const prices = new PriceTable(() => Date.parse('2026-11-20T00:00:00Z'));
+  prices.replaceOverrides({ overrides: [{ provider: 'resend', model: '', perRequestNanos: 400_000 }] });
+  gateway = await TestGateway.start(
+    [
+      { slug: 'openai', origin: openaiProvider.origin, credentials: { apiKey: REAL.openai } },
+      { slug: 'anthropic', origin: anthropicProvider.origin, credentials: { apiKey: REAL.anthropic } },
+      { slug: 'compatible', origin: compatibleOrigin, credentials: {}, usageFormat: 'openai' },
+      { slug: 'resend', origin: resendProvider.origin, credentials: { apiKey: REAL.resend } },
+    ],
+    new ProviderMetering(prices, new MeterMemory(), 10_485_760),
+  );
+});
+afterAll(async () => {
+  await gateway.stop();
+  compatible.closeAllConnections();
+  compatible.close();
+  await Promise.all([openaiProvider.close(), anthropicProvider.close(), resendProvider.close()]);
+});
+beforeEach(() => {
+  gateway.fixture.records.length = 0;
+  gateway.fixture.spend.length = 0;
+});
+
+const openai = (): OpenAI => {
+  const { baseUrl, key } = gateway.route('openai');
+  return new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries: 0 });
+};
+const anthropic = (): Anthropic => {
+  const { baseUrl, key } = gateway.route('anthropic');
+  return new Anthropic({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
+};
+const messages = [{ role: 'user' as const, content: 'hi' }];
+
+/** The record of the only call so far, once it is there. */
+async function record(): Promise<IUsageRecord> {
+  await until('the record is there', () => gateway.fixture.records.length > 0);
+  expect(gateway.fixture.records).toHaveLength(1);
+  return gateway.fixture.records[0]!;
+}
+
+const drain = async (stream: AsyncIterable<unknown>): Promise<number> => {
+  let chunks = 0;
+  for await (const _ of stream) chunks++;
+  return chunks;
+};
+
+/** 15 × $0.25 + 4 × $0.025 + 10 × $2 per million tokens. */
+const CHAT = {
+  model: 'gpt-5-mini-2025-08-07',
+  tokensInUncached: 15,
+  tokensCacheRead: 4,
+  tokensCacheWrite: 0,
+  tokensOut: 10,
+  tokensReasoning: 3,
+  costNanos: 3_750 + 100 + 20_000,
+  usageSource: 'reported',
+  priceSource: 'library',
+  error: '',
+};
+/** 11 × $1 + 3 × $0.10 + 5 × $1.25 + 9 × $5 per million tokens. */
+const MESSAGE = {
+  model: 'claude-haiku-4-5-20251001',
+  tokensInUncached: 11,
+  tokensCacheRead: 3,
+  tokensCacheWrite: 5,
+  tokensOut: 9,
+  costNanos: 11_000 + 300 + 6_250 + 45_000,
+  usageSource: 'reported',
+  priceSource: 'library',
+  error: '',
+};
+
+describe('openai', () => {
+  test('chat and responses, whole and streamed, asked for usage or not: the same figures', async () => {
+    const calls: (() => Promise<unknown>)[] = [
+      () => openai().chat.completions.create({ model: 'gpt-5-mini', messages }),
+      async () => drain(await openai().chat.completions.create({ model: 'gpt-5-mini', messages, stream: true })),
+      async () =>
+        drain(
+          await openai().chat.completions.create({
+            model: 'gpt-5-mini',
+            messages,
+            stream: true,
+            stream_options: { include_usage: true },
+          }),
+        ),
+      () => openai().responses.create({ model: 'gpt-5-mini', input: 'hi' }),
+      async () => drain(await openai().responses.create({ model: 'gpt-5-mini', input: 'hi', stream: true })),
+      async () => {
+        const { baseUrl, key } = gateway.route('openai');
+        const old = new OpenAIv4({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries: 0 });
+        await drain(await old.chat.completions.create({ model: 'gpt-5-mini', messages, stream: true }));
+      },
+    ];
+    for (const call of calls) {
+      gateway.fixture.records.length = 0;
+      gateway.fixture.spend.length = 0;
+      await call();
+      expect(await record()).toMatchObject(CHAT);
+      expect(gateway.fixture.spend.map(([, , nanos]) => nanos)).toEqual([CHAT.costNanos]);
+    }
+  });
+
+  test('a caller that did not ask for usage sees the bytes it would have seen', async () => {
+    const ask = async (origin: string, key: string): Promise<string> => {
+      const response = await fetch(`${origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-5-mini', messages, stream: true }),
+      });
+      return response.text();
+    };
+    const { baseUrl, key } = gateway.route('openai');
+    const direct = await ask(openaiProvider.origin, REAL.openai);
+    expect(await ask(baseUrl, key)).toBe(direct);
+    expect(direct).not.toContain('usage');
+    expect(openaiProvider.last.body.toString()).toContain('"stream_options":{"include_usage":true}');
+    expect(await record()).toMatchObject(CHAT);
+  });
+
+  test('embeddings', async () => {
+    await openai().embeddings.create({ model: 'text-embedding-3-small', input: ['a', 'b'] });
+    // 8 × $0.02
+    expect(await record()).toMatchObject({
+      tokensInUncached: 8,
+      tokensOut: 0,
+      costNanos: 160,
+      usageSource: 'reported',
+    });
+  });
+
+  test('speech and an audio form of more than is buffered: the model comes from the request', async () => {
+    const speech = await openai().audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'x'.repeat(400) });
+    await speech.arrayBuffer();
+    const spoken = await record();
+    expect(spoken).toMatchObject({ model: 'tts-1', usageSource: 'estimated', priceSource: 'library' });
+    expect(spoken.costNanos).toBe(Math.ceil(Number(spoken.bytesIn) / 4) * 60_000); // $15 per million characters
+    gateway.fixture.records.length = 0;
+    const heard = { text: 'hi', usage: { type: 'duration', seconds: 59.2 } };
+    openaiProvider.failNext({ answer: json(200, heard) });
+    const file = await toFile(Buffer.alloc(300_000, 1), 'a.mp3');
+    await openai().audio.transcriptions.create({ model: 'whisper-1', file });
+    // $0.006 a minute, begun seconds counted in
+    expect(await record()).toMatchObject({ model: 'whisper-1', costNanos: 6_000_000, usageSource: 'reported' });
+  });
+
+  test('a compressed answer is read, a refused call costs nothing, a list is free', async () => {
+    openaiProvider.failNext({ gzip: true });
+    await openai().chat.completions.create({ model: 'gpt-5-mini', messages });
+    expect(await record()).toMatchObject(CHAT);
+    gateway.fixture.records.length = 0;
+    await expect(openai().chat.completions.create({ model: 'no-such-model', messages })).rejects.toThrow();
+    expect(await record()).toMatchObject({ status: 404, costNanos: 0, usageSource: 'none', priceSource: 'none' });
+    gateway.fixture.records.length = 0;
+    await openai().models.list();
+    expect(await record()).toMatchObject({ status: 200, costNanos: 0, usageSource: 'none' });
+  });
+
+  test('a model nobody knows costs the dearest', async () => {
+    await openai().chat.completions.create({ model: 'gpt-99-secret', messages });
+    // 19 × $30 (no price for cache hits) + 10 × $180
+    expect(await record()).toMatchObject({ costNanos: 570_000 + 1_800_000, priceSource: 'fallback' });
+  });
+
+  test('absurd figures from the provider are not booked', async () => {
+    for (const bad of [-5, 1e308, 'many', null]) {
+      gateway.fixture.records.length = 0;
+      const usage = { ...CHAT_USAGE, prompt_tokens: bad, completion_tokens: bad, total_tokens: bad };
+      openaiProvider.failNext({ answer: json(200, { model: 'gpt-5-mini', choices: [], usage }) });
+      await openai().chat.completions.create({ model: 'gpt-5-mini', messages });
+      const { usageSource, tokensInUncached, bytesIn } = await record();
+      expect(usageSource).toBe('estimated');
+      expect(tokensInUncached).toBe(Math.ceil(Number(bytesIn) / 4));
+    }
+  });
+});
+
+describe('cut off', () => {
+  test('by the provider, a custom one: what came is charged', async () => {
+    const frames = chatFrames('gpt-5-mini', ['a', 'b', 'c', 'd'], false).slice(0, 4).join('');
+    compatible.once('request', (_request, response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(frames, () => response.socket?.destroy());
+    });
+    const { baseUrl, key } = gateway.route('compatible');
+    const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries: 0 });
+    const call = async () =>
+      drain(await client.chat.completions.create({ model: 'gpt-5-mini', messages, stream: true }));
+    await expect(call()).rejects.toThrow();
+    const cut = await record();
+    expect(cut).toMatchObject({
+      usageSource: 'estimated',
+      error: 'upstream_cut',
+      model: 'gpt-5-mini-2025-08-07',
+      bytesOut: frames.length,
+      tokensOut: 3, // the first of the four chunks only names the role
+      tokensInUncached: Math.ceil(Number(cut.bytesIn) / 4),
+      priceSource: 'library',
+    });
+    expect(cut.costNanos).toBe(cut.tokensInUncached! * 250 + 3 * 2_000);
+  });
+
+  test('by the agent: the exact input, the output as far as it came', async () => {
+    anthropicProvider.failNext({ stallAfterBytes: 1_000 });
+    const stream = await anthropic().messages.create({
+      model: 'claude-haiku-4-5',
+      max_tokens: 64,
+      messages,
+      stream: true,
+    });
+    let deltas = 0;
+    for await (const event of stream) if (event.type === 'content_block_delta' && ++deltas === 2) break;
+    stream.controller.abort();
+    const aborted = await record();
+    anthropicProvider.release();
+    expect(aborted).toMatchObject({
+      usageSource: 'partial',
+      error: 'client_aborted',
+      tokensInUncached: 11,
+      tokensCacheRead: 3,
+      tokensCacheWrite: 5,
+    });
+    expect(aborted.tokensOut).toBeGreaterThanOrEqual(2);
+    expect(aborted.costNanos).toBe(11_000 + 300 + 6_250 + aborted.tokensOut! * 5_000);
+  });
+});
+
+describe('anthropic', () => {
+  test('messages, whole and streamed: the same figures', async () => {
+    await anthropic().messages.create({ model: 'claude-haiku-4-5', max_tokens: 64, messages });
+    expect(await record()).toMatchObject(MESSAGE);
+    gateway.fixture.records.length = 0;
+    await anthropic().messages.stream({ model: 'claude-haiku-4-5', max_tokens: 64, messages }).finalMessage();
+    expect(await record()).toMatchObject(MESSAGE);
+  });
+
+  test('counting tokens is free', async () => {
+    await anthropic().messages.countTokens({ model: 'claude-haiku-4-5', messages });
+    expect(await record()).toMatchObject({ status: 200, costNanos: 0, usageSource: 'none' });
+  });
+});
+
+describe('resend', () => {
+  test('by the e-mail', async () => {
+    const { baseUrl, key } = gateway.route('resend');
+    const resend = new Resend(key, { baseUrl });
+    const mail = { from: 'a@example.com', to: 'b@example.com', subject: 's', text: 't' };
+    await resend.emails.send(mail);
+    expect(await record()).toMatchObject({ costNanos: 400_000, priceSource: 'per_request', usageSource: 'none' });
+    gateway.fixture.records.length = 0;
+    await resend.batch.send([mail, mail, mail]);
+    expect(await record()).toMatchObject({ costNanos: 1_200_000, priceSource: 'per_request' });
+    gateway.fixture.records.length = 0;
+    await resend.domains.list();
+    expect(await record()).toMatchObject({ costNanos: 0, priceSource: 'none' });
+  });
+});
