@@ -1,0 +1,213 @@
+/**
+ * The circuits of the whole fleet. Outcomes are added up in memory and written every {@link FLUSH_MS} to rows of this
+ * process's own; only where failures came in are the window's counts looked at, and only where they are due is the
+ * circuit's row locked, counted again and moved. So ingesting usage takes no lock here and pays one addition per record.
+ *
+ * What is lost when a process dies are the counts of one flush interval; a lost probe result frees its place when the
+ * lease ends. States, epochs and leases are in Postgres, so any number of control planes and restarts agree.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@acg/base/log';
+import type { CircuitConfig } from '../config.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { appendEvents } from '../events/outbox.js';
+import { parseCircuitKey } from './circuit-key.js';
+import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
+import { type CircuitInput, countsNow, decide, type OrgCount, rateOf, sumOf, tripDue } from './state-machine.js';
+import * as store from './store.js';
+
+const FLUSH_MS = 100;
+const CLOCK_MS = 250;
+const PRUNE_MS = 30_000;
+
+export interface BoardOptions {
+  readonly sql: Sql;
+  readonly log: Logger;
+  readonly rules: CircuitConfig;
+  /** Whether all accounts of a built-in provider share one origin, hence one circuit. */
+  readonly hasOneOrigin: (providerSlug: string) => boolean;
+}
+
+export class CircuitBoard {
+  readonly #sql: Sql;
+  readonly #log: Logger;
+  readonly #rules: CircuitConfig;
+  readonly #hasOneOrigin: (providerSlug: string) => boolean;
+  /** Names this process's rows of counts. */
+  readonly #writer = randomUUID();
+  readonly #pending = new PendingOutcomes();
+  #timers: NodeJS.Timeout[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+  #clocking: Promise<void> | null = null;
+
+  constructor(options: BoardOptions) {
+    this.#sql = options.sql;
+    this.#log = options.log;
+    this.#rules = options.rules;
+    this.#hasOneOrigin = options.hasOneOrigin;
+  }
+
+  start(): void {
+    const guarded = (work: () => Promise<void>) => () =>
+      void work().catch((error: unknown) => this.#log.error({ err: error }, 'circuits not updated'));
+    this.#timers = [
+      setInterval(guarded(() => this.flush()), FLUSH_MS),
+      setInterval(guarded(() => this.#runClock()), CLOCK_MS),
+      setInterval(guarded(() => store.pruneCircuits(this.#sql, this.#rules.windowMs)), PRUNE_MS),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#clocking?.catch(() => {});
+    await this.flush().catch(() => {});
+  }
+
+  /** Takes the outcomes of records that were booked just now for the first time. Call it after the commit. */
+  observe(records: readonly ObservedOutcome[]): void {
+    this.#pending.add(records, Date.now());
+  }
+
+  /** Writes what was observed so far; resolves when its consequences are committed. One at a time. */
+  flush(): Promise<void> {
+    const flush = () => this.#flush();
+    this.#flushing = this.#flushing.then(flush, flush);
+    return this.#flushing;
+  }
+
+  /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (DESIGN §14). */
+  async advanceClock(): Promise<void> {
+    for (const key of await store.cooledDown(this.#sql)) await this.#move(key, { kind: 'clock' });
+  }
+
+  async #runClock(): Promise<void> {
+    if (this.#clocking !== null) return;
+    this.#clocking = this.advanceClock();
+    try {
+      await this.#clocking;
+    } finally {
+      this.#clocking = null;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pending.empty) return;
+    const counts = this.#pending.takeCounts();
+    const probes = this.#pending.takeProbes();
+    if (counts.length > 0) await this.#writeCounts(counts);
+    for (const [i, probe] of probes.entries()) {
+      try {
+        await this.#endProbe(probe);
+      } catch (error) {
+        this.#pending.putBack(probes.slice(i));
+        throw error;
+      }
+    }
+  }
+
+  async #writeCounts(counts: readonly PendingCount[]): Promise<void> {
+    const keys = [...new Set(counts.map((count) => count.circuitKey))];
+    const circuits = await this.#loadOrInsert(keys);
+    const current = counts.filter((count) => {
+      const circuit = circuits.get(count.circuitKey);
+      return circuit !== undefined && countsNow(circuit, circuit.changedAtMs, count);
+    });
+    // Epoch 0 ("no transition seen") is booked under the epoch it counts for.
+    const rows = mergeEpochs(current, circuits);
+    if (rows.length === 0) return;
+    await store.addOutcomes(this.#sql, this.#writer, rows);
+    await store.touchCircuits(this.#sql, keys);
+    const failing = [...new Set(rows.filter((row) => row.failures > 0).map((row) => row.circuitKey))];
+    if (failing.length === 0) return;
+    const windows = await store.windowCounts(this.#sql, failing, this.#rules.windowMs);
+    for (const [key, orgs] of windows) if (tripDue(orgs, this.#rules)) await this.#trip(key);
+  }
+
+  async #loadOrInsert(keys: readonly string[]): Promise<Map<string, store.CircuitRow>> {
+    const found = new Map((await store.loadCircuits(this.#sql, keys)).map((row) => [row.circuitKey, row]));
+    const missing = keys.filter((key) => !found.has(key));
+    if (missing.length === 0) return found;
+    const named = missing.flatMap((circuitKey) => {
+      const name = parseCircuitKey(circuitKey);
+      return name === null ? [] : [{ circuitKey, providerSlug: name.providerSlug, orgId: name.orgId }];
+    });
+    await store.insertCircuits(this.#sql, named);
+    for (const row of await store.loadCircuits(this.#sql, missing)) found.set(row.circuitKey, row);
+    return found;
+  }
+
+  /** Counts again under the row's lock: another control plane may have been faster. */
+  async #trip(key: string): Promise<void> {
+    await this.#sql.begin(async (tx) => {
+      const circuit = await store.lockCircuit(tx, key);
+      if (circuit === null) return;
+      const counts = (await store.windowCounts(tx, [key], this.#rules.windowMs)).get(key) ?? [];
+      await this.#apply(tx, circuit, { kind: 'counts', counts });
+    });
+  }
+
+  async #endProbe(probe: ProbeOutcome): Promise<void> {
+    await this.#sql.begin(async (tx) => {
+      const circuit = await store.lockCircuit(tx, probe.circuitKey);
+      await tx`delete from circuit_probes where lease = ${probe.lease}`;
+      if (circuit === null || probe.good === null) return;
+      await this.#apply(tx, circuit, { kind: 'probe', epoch: probe.epoch, good: probe.good });
+    });
+  }
+
+  async #move(key: string, input: CircuitInput): Promise<void> {
+    await this.#sql.begin(async (tx) => {
+      const circuit = await store.lockCircuit(tx, key);
+      if (circuit !== null) await this.#apply(tx, circuit, input);
+    });
+  }
+
+  async #apply(tx: Tx, circuit: store.CircuitRow, input: CircuitInput): Promise<void> {
+    const next = decide(circuit, input, circuit.nowMs, this.#rules);
+    if (next === circuit) return;
+    if (next.state === circuit.state) {
+      await store.writeProbesGood(tx, circuit.circuitKey, next.probesGood);
+      return;
+    }
+    await store.writeCircuit(tx, circuit.circuitKey, next);
+    if (input.kind === 'counts') await this.#announce(tx, circuit, 'OPEN', sumOf(input.counts));
+    // A failed probe opens the circuit again, but that is the outage already told of.
+    if (next.state === 'CLOSED') {
+      await this.#announce(tx, circuit, 'CLOSED', { requests: this.#rules.probes, failures: 0 });
+    }
+    this.#log.info({ circuit: circuit.circuitKey, state: next.state, epoch: next.epoch }, 'circuit changed');
+  }
+
+  async #announce(tx: Tx, circuit: store.CircuitRow, state: 'OPEN' | 'CLOSED', seen: OrgCount): Promise<void> {
+    const orgIds = await store.organizationsOn(tx, circuit, this.#hasOneOrigin(circuit.providerSlug));
+    const event = state === 'OPEN' ? 'provider.circuit_opened' : 'provider.circuit_closed';
+    await appendEvents(tx, orgIds, event, {
+      providerSlug: circuit.providerSlug,
+      state,
+      errorRate: Math.round(rateOf(seen) * 1_000) / 10,
+      requests: seen.requests,
+      windowSeconds: this.#rules.windowMs / 1_000,
+    });
+  }
+}
+
+function mergeEpochs(
+  counts: readonly PendingCount[],
+  circuits: ReadonlyMap<string, store.CircuitRow>,
+): readonly store.OutcomeCount[] {
+  const merged = new Map<string, store.OutcomeCount>();
+  for (const { circuitKey, orgId, secondMs, requests, failures } of counts) {
+    const epoch = circuits.get(circuitKey)!.epoch;
+    const name = `${circuitKey}\n${orgId}\n${secondMs}`;
+    const before = merged.get(name);
+    merged.set(name, {
+      circuitKey,
+      epoch,
+      orgId,
+      secondMs,
+      requests: requests + (before?.requests ?? 0),
+      failures: failures + (before?.failures ?? 0),
+    });
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,74 @@
+/**
+ * Every change of a circuit, from whichever control plane made it, for the watch streams of this one's data planes.
+ * NOTIFY brings it at once; a re-read at a steady pace brings what a broken connection lost.
+ */
+import type { Logger } from '@acg/base/log';
+import { LRUCache } from 'lru-cache';
+import type { Sql } from '../db/sql.js';
+import { CIRCUIT_CHANNEL, type CircuitNotice } from './store.js';
+
+const POLL_MS = 2_000;
+/** A re-read looks this far back: several polls, so that one that fails loses nothing. */
+const LOOK_BACK_S = 30;
+const CIRCUITS_MAX = 50_000;
+
+export class CircuitFeed {
+  readonly #sql: Sql;
+  readonly #log: Logger;
+  readonly #onChange: (circuit: CircuitNotice) => void;
+  /** The newest state seen of each circuit that ever left CLOSED. */
+  readonly #known = new LRUCache<string, CircuitNotice>({ max: CIRCUITS_MAX });
+  #timer: NodeJS.Timeout | undefined;
+  #unlisten: (() => Promise<void>) | null = null;
+
+  /** `onChange` is called once per transition, in the order of epochs. */
+  constructor(sql: Sql, log: Logger, onChange: (circuit: CircuitNotice) => void) {
+    this.#sql = sql;
+    this.#log = log;
+    this.#onChange = onChange;
+  }
+
+  async start(): Promise<void> {
+    const heard = (payload: string) => this.#take(JSON.parse(payload) as CircuitNotice);
+    const reread = () =>
+      void this.#reread().catch((error: unknown) => this.#log.warn({ err: error }, 'circuits not read'));
+    this.#unlisten = (await this.#sql.listen(CIRCUIT_CHANNEL, heard, reread)).unlisten;
+    for (const circuit of await loadNotClosed(this.#sql)) this.#take(circuit);
+    this.#timer = setInterval(reread, POLL_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#unlisten?.().catch(() => {});
+  }
+
+  /** What a data plane must know that connects now; every other circuit is CLOSED. */
+  notClosed(): readonly CircuitNotice[] {
+    return [...this.#known.values()].filter((circuit) => circuit.state !== 'CLOSED');
+  }
+
+  #take(circuit: CircuitNotice): void {
+    const known = this.#known.get(circuit.circuitKey);
+    if (known !== undefined && known.epoch >= circuit.epoch) return;
+    this.#known.set(circuit.circuitKey, circuit);
+    this.#onChange(circuit);
+  }
+
+  async #reread(): Promise<void> {
+    const rows = await this.#sql<CircuitNotice[]>`
+      select circuit_key as "circuitKey", state, epoch,
+             coalesce(floor(extract(epoch from open_until) * 1000), 0)::float8 as "openUntilMs"
+        from circuits
+       where changed_at > now() - ${LOOK_BACK_S} * interval '1 second' and epoch > 1
+       order by changed_at limit ${CIRCUITS_MAX}`;
+    for (const circuit of rows) this.#take(circuit);
+  }
+}
+
+/** All circuits that are not CLOSED, newest change first. */
+export function loadNotClosed(sql: Sql): Promise<CircuitNotice[]> {
+  return sql<CircuitNotice[]>`
+    select circuit_key as "circuitKey", state, epoch,
+           coalesce(floor(extract(epoch from open_until) * 1000), 0)::float8 as "openUntilMs"
+      from circuits where state <> 'CLOSED' order by changed_at desc limit ${CIRCUITS_MAX}`;
+}

@@ -1,0 +1,113 @@
+/** Outcomes of usage records, added up in memory until the next flush: one row per circuit, epoch, organization, second. */
+import { isLease } from './probes.js';
+import type { OutcomeCount } from './store.js';
+
+/** What the circuits need of a usage record. */
+export interface ObservedOutcome {
+  readonly circuitKey: string;
+  readonly circuitEpoch: number;
+  /** CircuitOutcome of the proto: 0 neutral, 1 success, 2 failure. */
+  readonly circuitOutcome: number;
+  /** `''` unless the request was admitted as a probe. */
+  readonly probeLease: string;
+  readonly orgId: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+}
+
+export interface ProbeOutcome {
+  readonly circuitKey: string;
+  readonly epoch: number;
+  readonly lease: string;
+  /** Null: says nothing of the provider; only the place comes back. */
+  readonly good: boolean | null;
+}
+
+export interface PendingCount extends OutcomeCount {
+  /** When the earliest of the requests began. */
+  readonly startedAtMs: number;
+}
+
+const NEUTRAL = 0;
+const FAILURE = 2;
+/** Beyond this new groups are dropped until the flush; the counts are a sample then, which is what a rate needs. */
+const GROUPS_MAX = 20_000;
+const PROBES_MAX = 10_000;
+
+interface Group {
+  requests: number;
+  failures: number;
+  startedAtMs: number;
+  readonly circuitKey: string;
+  readonly epoch: number;
+  readonly orgId: string;
+  readonly secondMs: number;
+}
+
+export class PendingOutcomes {
+  #groups = new Map<string, Group>();
+  #probes: ProbeOutcome[] = [];
+
+  get empty(): boolean {
+    return this.#groups.size === 0 && this.#probes.length === 0;
+  }
+
+  add(records: readonly ObservedOutcome[], nowMs: number): void {
+    for (const record of records) {
+      if (record.circuitKey === '') continue;
+      if (record.probeLease !== '') this.#addProbe(record);
+      else if (record.circuitOutcome !== NEUTRAL) this.#addCount(record, nowMs);
+    }
+  }
+
+  takeCounts(): readonly PendingCount[] {
+    const groups = [...this.#groups.values()];
+    this.#groups = new Map();
+    return groups;
+  }
+
+  takeProbes(): readonly ProbeOutcome[] {
+    const probes = this.#probes;
+    this.#probes = [];
+    return probes;
+  }
+
+  /** Probe results that could not be written: each is worth more than a count. */
+  putBack(probes: readonly ProbeOutcome[]): void {
+    for (const probe of probes) if (this.#probes.length < PROBES_MAX) this.#probes.push(probe);
+  }
+
+  #addProbe(record: ObservedOutcome): void {
+    if (!isLease(record.probeLease) || this.#probes.length >= PROBES_MAX) return;
+    this.#probes.push({
+      circuitKey: record.circuitKey,
+      epoch: record.circuitEpoch,
+      lease: record.probeLease,
+      good: record.circuitOutcome === NEUTRAL ? null : record.circuitOutcome !== FAILURE,
+    });
+  }
+
+  #addCount(record: ObservedOutcome, nowMs: number): void {
+    // An outcome belongs to the second in which it was known; a clock that runs ahead does not reach into the future.
+    const endedAtMs = Math.min(record.startedAtMs + record.durationMs, nowMs);
+    const secondMs = endedAtMs - (endedAtMs % 1_000);
+    const name = `${record.circuitKey}\n${record.circuitEpoch}\n${record.orgId}\n${secondMs}`;
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      if (this.#groups.size >= GROUPS_MAX) return;
+      group = {
+        requests: 0,
+        failures: 0,
+        startedAtMs: record.startedAtMs,
+        circuitKey: record.circuitKey,
+        epoch: record.circuitEpoch,
+        orgId: record.orgId,
+        secondMs,
+      };
+      this.#groups.set(name, group);
+    }
+    group.requests++;
+    if (record.circuitOutcome === FAILURE) group.failures++;
+    group.startedAtMs = Math.min(group.startedAtMs, record.startedAtMs);
+  }
+}
