@@ -52,8 +52,8 @@ export function buildService(config: Config, log: Logger): Service {
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);
-  const eventing = buildEventing(app, { config, log, sql, metrics, vault });
-  const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [] });
+  const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault });
+  const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [eventing.usageObserver] });
   const link = buildLink({
     config,
     log,
@@ -61,9 +61,11 @@ export function buildService(config: Config, log: Logger): Service {
     metrics,
     catalogue,
     vault,
-    greeting: { circuits: async () => [], prices: { overrides: [] } },
-    handlers: { reportUsage: reportUsageHandler(accounting.ingest, log) },
+    greeting: { circuits: async () => eventing.circuitFeed.notClosed(), prices: { overrides: [] } },
+    handlers: { ...eventing.handlers, reportUsage: reportUsageHandler(accounting.ingest, log) },
   });
+
+  eventing.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
 
   return {
     app,
@@ -86,8 +88,8 @@ export function buildService(config: Config, log: Logger): Service {
       await link.stop();
       await app.close();
       await identity.stop();
-      await eventing.stop();
       await accounting.stop();
+      await eventing.stop();
       await sql.end({ timeout: 5 });
     },
   };

@@ -51,9 +51,18 @@ export class CircuitBoard {
     const guarded = (work: () => Promise<void>) => () =>
       void work().catch((error: unknown) => this.#log.error({ err: error }, 'circuits not updated'));
     this.#timers = [
-      setInterval(guarded(() => this.flush()), FLUSH_MS),
-      setInterval(guarded(() => this.#runClock()), CLOCK_MS),
-      setInterval(guarded(() => store.pruneCircuits(this.#sql, this.#rules.windowMs)), PRUNE_MS),
+      setInterval(
+        guarded(() => this.flush()),
+        FLUSH_MS,
+      ),
+      setInterval(
+        guarded(() => this.#runClock()),
+        CLOCK_MS,
+      ),
+      setInterval(
+        guarded(() => store.pruneCircuits(this.#sql, this.#rules.windowMs)),
+        PRUNE_MS,
+      ),
     ];
   }
 

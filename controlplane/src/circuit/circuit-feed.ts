@@ -15,17 +15,16 @@ const CIRCUITS_MAX = 50_000;
 export class CircuitFeed {
   readonly #sql: Sql;
   readonly #log: Logger;
-  readonly #onChange: (circuit: CircuitNotice) => void;
+  /** Called once per transition seen, in the order of epochs. Set before the start. */
+  onChange: (circuit: CircuitNotice) => void = () => {};
   /** The newest state seen of each circuit that ever left CLOSED. */
   readonly #known = new LRUCache<string, CircuitNotice>({ max: CIRCUITS_MAX });
   #timer: NodeJS.Timeout | undefined;
   #unlisten: (() => Promise<void>) | null = null;
 
-  /** `onChange` is called once per transition, in the order of epochs. */
-  constructor(sql: Sql, log: Logger, onChange: (circuit: CircuitNotice) => void) {
+  constructor(sql: Sql, log: Logger) {
     this.#sql = sql;
     this.#log = log;
-    this.#onChange = onChange;
   }
 
   async start(): Promise<void> {
@@ -51,7 +50,7 @@ export class CircuitFeed {
     const known = this.#known.get(circuit.circuitKey);
     if (known !== undefined && known.epoch >= circuit.epoch) return;
     this.#known.set(circuit.circuitKey, circuit);
-    this.#onChange(circuit);
+    this.onChange(circuit);
   }
 
   async #reread(): Promise<void> {

@@ -1,0 +1,21 @@
+/** Circuit states of the built-in providers (DESIGN §12); custom ones would grow with the tenants. */
+import { Gauge } from 'prom-client';
+import type { Metrics } from '../ops/metrics.js';
+import type { StatusService } from '../status/service.js';
+
+const STATES = ['CLOSED', 'HALF_OPEN', 'OPEN'] as const;
+
+export function addCircuitMetrics(metrics: Metrics, status: StatusService): void {
+  new Gauge({
+    name: 'gateway_circuit_state',
+    help: '1 for the state that a built-in provider is in, 0 for the others.',
+    labelNames: ['provider', 'state'] as const,
+    registers: [metrics.registry],
+    async collect() {
+      const snapshot = await status.current().catch(() => null);
+      for (const provider of snapshot?.providers ?? []) {
+        for (const state of STATES) this.set({ provider: provider.slug, state }, provider.state === state ? 1 : 0);
+      }
+    },
+  });
+}

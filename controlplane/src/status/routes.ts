@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import type { App } from '../http/app.js';
+import { Timestamp } from '../http/schema.js';
+import { PAGE_POLICY, renderStatusPage } from './page.js';
+import type { StatusService } from './service.js';
+
+const Health = Type.Unsafe<'operational' | 'degraded' | 'outage'>({
+  type: 'string',
+  enum: ['operational', 'degraded', 'outage'],
+});
+const State = Type.Unsafe<'CLOSED' | 'HALF_OPEN' | 'OPEN'>({ type: 'string', enum: ['CLOSED', 'HALF_OPEN', 'OPEN'] });
+const ProviderHealth = Type.Object({ slug: Type.String(), displayName: Type.String(), state: State, status: Health });
+const StatusReply = Type.Object({ status: Health, providers: Type.Array(ProviderHealth), lastUpdated: Timestamp });
+
+export function statusRoutes(app: App, status: StatusService): void {
+  app.get('/v1/status', { config: { access: 'public' }, schema: { response: { 200: StatusReply } } }, async () => {
+    const { providers, ...rest } = await status.current();
+    return { ...rest, providers: [...providers] };
+  });
+  app.get('/status', { schema: { hide: true } }, async (_request, reply) => {
+    void reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
+    return renderStatusPage(await status.current());
+  });
+}

@@ -1,0 +1,229 @@
+/** Circuits on a real Postgres, several boards as several control planes have them. */
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@acg/base/log';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { CircuitBoard } from '@acg/controlplane/circuit/board';
+import { CircuitFeed } from '@acg/controlplane/circuit/circuit-feed';
+import { circuitKey } from '@acg/controlplane/circuit/circuit-key';
+import type { ObservedOutcome } from '@acg/controlplane/circuit/pending-outcomes';
+import { Probes } from '@acg/controlplane/circuit/probes';
+import type { CircuitNotice } from '@acg/controlplane/circuit/store';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from '../test-database.js';
+import { until } from '../until.js';
+
+const database = useTestDatabase();
+const log = createLogger('test', 'silent');
+const RULES = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
+const SHORT = { ...RULES, cooldownMs: 1 };
+const SUCCESS = 1;
+const FAILURE = 2;
+
+const board = (rules = RULES) =>
+  new CircuitBoard({ sql: database().sql, log, rules, hasOneOrigin: (slug) => slug === 'openai' });
+const newKey = (slug = 'openai') => circuitKey({ providerSlug: slug, origin: `https://${randomUUID()}`, orgId: null });
+
+function outcomes(circuit: string, count: number, circuitOutcome: number, more: Partial<ObservedOutcome> = {}) {
+  const one: ObservedOutcome = {
+    circuitKey: circuit,
+    circuitEpoch: 0,
+    circuitOutcome,
+    probeLease: '',
+    orgId: '00000000-0000-7000-8000-000000000001',
+    startedAtMs: Date.now() - 5,
+    durationMs: 5,
+    ...more,
+  };
+  return Array.from({ length: count }, () => one);
+}
+const stateOf = async (key: string): Promise<{ state: string; epoch: number }> => {
+  const [row] = await database().sql<{ state: string; epoch: number }[]>`
+    select state, epoch from circuits where circuit_key = ${key}`;
+  return { ...row! };
+};
+async function tripped(rules = RULES): Promise<{ key: string; board: CircuitBoard }> {
+  const key = newKey();
+  const one = board(rules);
+  one.observe(outcomes(key, 20, FAILURE));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
+  return { key, board: one };
+}
+async function halfOpen(): Promise<{ key: string; board: CircuitBoard }> {
+  const { key, board: one } = await tripped(SHORT);
+  await until('the cooldown has ended', async () => {
+    await one.advanceClock();
+    return (await stateOf(key)).state === 'HALF_OPEN';
+  });
+  return { key, board: one };
+}
+
+test('circuit: outcomes that different control planes saw add up', async () => {
+  const key = newKey();
+  const [a, b] = [board(), board()];
+  a.observe(outcomes(key, 10, FAILURE));
+  b.observe(outcomes(key, 9, SUCCESS));
+  await Promise.all([a.flush(), b.flush()]);
+  expect((await stateOf(key)).state).toBe('CLOSED');
+  b.observe(outcomes(key, 1, FAILURE));
+  await b.flush();
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
+});
+
+test('circuit: of many boards that see it due at once, one opens it, and every organization hears of it once', async () => {
+  const { sql } = database();
+  const key = newKey();
+  const orgs = await Promise.all([1, 2, 3].map(() => organizationWithAccount('openai')));
+  const stranger = await organizationWithAccount('resend');
+  const boards = Array.from({ length: 8 }, () => board());
+  for (const one of boards) one.observe(outcomes(key, 10, FAILURE));
+  await Promise.all(boards.map((one) => one.flush()));
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
+  const events = await sql<{ orgId: string; data: object }[]>`
+    select org_id as "orgId", data from events
+     where event = 'provider.circuit_opened' and org_id = any(${[...orgs, stranger]}::uuid[])`;
+  expect(events.map((e) => e.orgId).sort()).toEqual([...orgs].sort());
+  expect(events[0]!.data).toMatchObject({ providerSlug: 'openai', state: 'OPEN', errorRate: 100, windowSeconds: 30 });
+});
+
+test('circuit: only organizations with an account on the origin hear of it where each has its own', async () => {
+  const { sql } = database();
+  const key = newKey('supabase');
+  const on = await organizationWithAccount('supabase', key);
+  const elsewhere = await organizationWithAccount('supabase', newKey('supabase'));
+  const one = board();
+  one.observe(outcomes(key, 20, FAILURE));
+  await one.flush();
+  const events = await sql<{ orgId: string }[]>`
+    select org_id as "orgId" from events where org_id = any(${[on, elsewhere]}::uuid[])`;
+  expect(events).toEqual([{ orgId: on }]);
+});
+
+test('circuit: the outcomes of an older epoch, from before the window or from before the transition change nothing', async () => {
+  const { key, board: one } = await tripped(SHORT);
+  await database().sql`
+    update circuits set state = 'CLOSED', epoch = 4, open_until = null, changed_at = now() where circuit_key = ${key}`;
+  one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 1 }));
+  one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 4, startedAtMs: Date.now() - 60_000, durationMs: 1 }));
+  one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 0, startedAtMs: Date.now() - 10_000, durationMs: 9_999 }));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+  one.observe(outcomes(key, 20, FAILURE, { circuitEpoch: 4 }));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 5 });
+});
+
+test('circuit: a tenant that fails alone does not open it for those whom it serves', async () => {
+  const key = newKey();
+  const one = board();
+  const other = '00000000-0000-7000-8000-000000000002';
+  one.observe(outcomes(key, 5, SUCCESS, { orgId: other }));
+  one.observe(outcomes(key, 1_000, FAILURE));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED');
+  one.observe(outcomes(key, 5, FAILURE, { orgId: other }));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('OPEN');
+});
+
+test('circuit: the cooldown ends by itself, once, with several control planes at it', async () => {
+  const { key } = await tripped(SHORT);
+  const boards = Array.from({ length: 5 }, () => board(SHORT));
+  await until('it is half open', async () => {
+    await Promise.all(boards.map((one) => one.advanceClock()));
+    return (await stateOf(key)).state === 'HALF_OPEN';
+  });
+  expect(await stateOf(key)).toEqual({ state: 'HALF_OPEN', epoch: 3 });
+});
+
+test('circuit: 200 requests over the fleet get exactly the places there are; good ones close it', async () => {
+  const { key, board: one } = await halfOpen();
+  const planes = Array.from({ length: 4 }, () => new Probes(database().sql, RULES));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => planes[i % planes.length]!.acquire(key, 3, `dp-${i}`)),
+  );
+  const leases = answers.flatMap(({ lease }) => (lease === null ? [] : [lease]));
+  expect(leases).toHaveLength(RULES.probes);
+  expect(answers.every(({ circuit }) => circuit.state === 'HALF_OPEN' && circuit.epoch === 3)).toBe(true);
+  for (const probeLease of leases) {
+    expect((await stateOf(key)).state).toBe('HALF_OPEN');
+    expect((await planes[0]!.acquire(key, 3, 'dp')).lease).toBeNull();
+    one.observe(outcomes(key, 1, SUCCESS, { circuitEpoch: 3, probeLease }));
+    await one.flush();
+  }
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+});
+
+test('circuit: a place comes back when it is released, unused by a neutral result, or its lease has ended', async () => {
+  const { key, board: one } = await halfOpen();
+  const probes = new Probes(database().sql, RULES);
+  const dying = new Probes(database().sql, RULES, 1);
+  const take = async (from = probes) => (await from.acquire(key, 3, 'dp')).lease;
+  const leases = [await take(), await take(), await take(), await take()] as string[];
+  await take(dying);
+  await until('the dead lease has ended', () => take());
+  expect(await take()).toBeNull();
+  await probes.release(key, leases[0]!);
+  expect(await take()).not.toBeNull();
+  expect(await take()).toBeNull();
+  one.observe(outcomes(key, 1, 0, { circuitEpoch: 3, probeLease: leases[1]! }));
+  await one.flush();
+  expect(await take()).not.toBeNull();
+  expect((await stateOf(key)).state).toBe('HALF_OPEN');
+});
+
+test('circuit: one bad probe opens it again without a second event; late good ones of that epoch do nothing', async () => {
+  const org = await organizationWithAccount('openai');
+  const { key, board: one } = await halfOpen();
+  const probes = new Probes(database().sql, RULES);
+  const [a, b] = [await probes.acquire(key, 3, 'dp'), await probes.acquire(key, 3, 'dp')];
+  one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 3, probeLease: a.lease! }));
+  one.observe(outcomes(key, 1, SUCCESS, { circuitEpoch: 3, probeLease: b.lease! }));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 4 });
+  expect((await probes.acquire(key, 3, 'dp')).circuit).toMatchObject({ state: 'OPEN', epoch: 4 });
+  const events = await database().sql`select event from events where org_id = ${org}`;
+  expect(events.map((e) => e.event)).toEqual(['provider.circuit_opened']);
+});
+
+test('circuit: every transition reaches the feed of every control plane once, in order; a new one starts informed', async () => {
+  const { sql } = database();
+  const seen: CircuitNotice[][] = [[], []];
+  const feeds = await Promise.all(
+    seen.map(async (notices) => {
+      const feed = new CircuitFeed(sql, log);
+      feed.onChange = (notice) => notices.push(notice);
+      await feed.start();
+      return feed;
+    }),
+  );
+  const { key, board: one } = await halfOpen();
+  const probes = new Probes(sql, RULES);
+  for (let i = 0; i < RULES.probes; i++) {
+    const { lease } = await probes.acquire(key, 3, 'dp');
+    one.observe(outcomes(key, 1, SUCCESS, { circuitEpoch: 3, probeLease: lease! }));
+  }
+  const late = new CircuitFeed(sql, log);
+  await late.start();
+  expect(late.notClosed()).toContainEqual({ circuitKey: key, state: 'HALF_OPEN', epoch: 3, openUntilMs: 0 });
+  await one.flush();
+  for (const notices of seen) {
+    const own = () => notices.filter((n) => n.circuitKey === key).map((n) => n.state);
+    await until('all was heard', () => own().length === 3);
+    expect(own()).toEqual(['OPEN', 'HALF_OPEN', 'CLOSED']);
+  }
+  await until('the late one heard too', () => late.notClosed().every((n) => n.circuitKey !== key));
+  await Promise.all([...feeds, late].map((feed) => feed.stop()));
+});
+
+async function organizationWithAccount(providerSlug: string, key: string | null = null): Promise<string> {
+  const { sql } = database();
+  const [org, project, agent] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
+  await sql`insert into organizations (id, name, slug) values (${org}, 'O', ${org})`;
+  await sql`insert into projects (id, org_id, name, slug) values (${project}, ${org}, 'P', 'p')`;
+  await sql`insert into agents (id, org_id, project_id, name, slug) values (${agent}, ${org}, ${project}, 'A', 'a')`;
+  await sql`
+    insert into provider_accounts (id, org_id, agent_id, provider_slug, key_id, nonce, ciphertext, circuit_key)
+    values (${uuidv7(Date.now())}, ${org}, ${agent}, ${providerSlug}, 'k', ''::bytea, ''::bytea, ${key})`;
+  return org;
+}
