@@ -98,7 +98,7 @@ const NO_RETRY: readonly string[] = ['x-should-retry', 'false'];
 const RETRY_SOON: readonly string[] = ['retry-after', '1'];
 
 export const REJECTIONS = Object.freeze({
-  notFound: rejection('not_found', 404, 'Nothing is served here: agents call /v1/proxy/{provider}/…'),
+  notFound: rejection('not_found', 404, 'Nothing is served here: agents call /v1/proxy/{provider}/'),
   malformedRequest: malformed('The request is malformed.'),
   malformedTarget: malformed('The request target is malformed.'),
   methodNotAllowed: malformed('This method is not served.', 405, 'method_not_allowed'),
@@ -196,7 +196,7 @@ export function budgetExceeded(spentCents: number, budgetCents: number): Rejecti
 
 /** 503 of a circuit that is open, or whose probe places are taken. `openUntilMs` 0: try again in a second. */
 export function circuitOpen(openUntilMs: number, nowMs: number): Rejection {
-  const seconds = retryAfterSec(Math.ceil(openUntilMs / 1000), nowMs, 3600);
+  const seconds = retryAfterSec(openUntilMs / 1000, nowMs, 3600);
   return rejection('circuit_open', 503, 'The provider is failing: calls to it are stopped for a moment.', {
     headers: ['retry-after', String(seconds)],
   });

@@ -100,7 +100,7 @@ export class Relay {
     const plan = this.#support.plan(x, status, rawHeaders);
     this.#plan = plan;
     if (x.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
-    else if (plan.head.contentLength >= 0 && !plan.lengthChanges && !x.request.closeAfter) this.#framing = FIXED;
+    else if (plan.head.contentLength >= 0 && !plan.lengthChanges) this.#framing = FIXED;
     this.#scheduleFlush();
     return true;
   }
@@ -189,6 +189,8 @@ export class Relay {
     this.#flushScheduled = false;
     if (this.#x.finished || this.#x.responseComplete || this.#blocked) return;
     if (this.#framing === FIXED && this.#plan!.head.contentLength === 0) return; // it will end at once
+    // The server sends the end of a chunked head only together with the first chunk.
+    if (this.#framing === CHUNKED && this.#pending.length === 0) return;
     this.#res.cork(this.#write);
   }
 
@@ -231,9 +233,10 @@ export class Relay {
     }
     if (this.#framing === BODILESS) {
       if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
-      // endWithoutBody can close only together with a content-length of its own; the agent's side closes instead.
-      if (x.closes) own += '\r\nconnection: close';
     }
+    // The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
+    // would land in the middle of the body. Elsewhere the header asks the agent's side to end it.
+    if (x.closes && !(this.#released && this.#framing === FIXED)) own += '\r\nconnection: close';
     // One native call for all headers: the server joins name and value as they are. The values were checked.
     res.writeHeader('x-gateway-request-id', own);
   }
@@ -247,15 +250,11 @@ export class Relay {
       this.#endBodiless();
       return;
     }
-    if (this.#framing === CHUNKED) for (let i = 0; i < pending.length - 1; i++) this.#res.write(pending[i]!);
+    if (this.#framing === CHUNKED) for (let i = 0; i < pending.length; i++) this.#res.write(pending[i]!);
     const close = x.closes;
     x.finish();
-    if (this.#framing === CHUNKED) {
-      if (pending.length > 0) this.#res.write(pending.at(-1)!);
-      this.#res.end(undefined, close);
-    } else {
-      this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
-    }
+    if (this.#framing === FIXED) this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
+    else this.#res.end();
   }
 
   #endBodiless(): void {
@@ -268,9 +267,8 @@ export class Relay {
     for (let i = 0; i < pending.length; i++) if (!this.#res.write(pending[i]!)) this.#blocked = true;
     this.#pending = [];
     if (!this.#released) return;
-    const close = this.#x.closes;
     this.#x.finish();
-    this.#res.end(undefined, close);
+    this.#res.end();
   }
 
   #writeFixed(): void {

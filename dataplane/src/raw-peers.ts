@@ -1,0 +1,95 @@
+/** For tests: both ends of the wire, byte by byte. */
+
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** One TCP connection that remembers what it received. */
+export class RawPeer {
+  received: Buffer = Buffer.alloc(0);
+  closed = false;
+  #changed: (() => void)[] = [];
+
+  constructor(readonly socket: Socket) {
+    socket.on('data', (chunk) => {
+      this.received = Buffer.concat([this.received, chunk]);
+      this.#notify();
+    });
+    socket.on('close', () => {
+      this.closed = true;
+      this.#notify();
+    });
+    socket.on('error', () => {});
+  }
+
+  get text(): string {
+    return this.received.toString('latin1');
+  }
+
+  send(text: string | Buffer): void {
+    this.socket.write(text);
+  }
+
+  /** Resolves when the condition holds; conditions are checked whenever something arrives. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  }
+
+  /** Resolves when the text has arrived. */
+  async sees(text: string): Promise<void> {
+    await this.until(() => this.text.includes(text));
+  }
+
+  async ends(): Promise<void> {
+    await this.until(() => this.closed);
+  }
+
+  #notify(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
+  }
+}
+
+export function connectRaw(port: number): Promise<RawPeer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(new RawPeer(socket)));
+    socket.once('error', reject);
+  });
+}
+
+/** An upstream that does nothing by itself: the test reads and writes each connection. */
+export class RawUpstream {
+  readonly connections: RawPeer[] = [];
+  readonly #server: Server;
+  #waiting: (() => void)[] = [];
+
+  private constructor() {
+    this.#server = createServer((socket) => {
+      this.connections.push(new RawPeer(socket));
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+  }
+
+  static start(): Promise<RawUpstream> {
+    const upstream = new RawUpstream();
+    return new Promise((resolve) => upstream.#server.listen(0, '127.0.0.1', () => resolve(upstream)));
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The n-th connection, when it is there. */
+  async connection(index = 0): Promise<RawPeer> {
+    while (this.connections.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return this.connections[index]!;
+  }
+
+  stop(): void {
+    for (const { socket } of this.connections) socket.destroy();
+    this.#server.close();
+  }
+}
+
+/** Resolves when the condition holds, checking once per turn of the event loop. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
