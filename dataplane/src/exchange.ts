@@ -148,6 +148,21 @@ export class Exchange {
     answerRejection(this);
   }
 
+  /** Answers with a document of the gateway's own. In a later turn, for the same reason as a refusal. */
+  answerJson(body: string): void {
+    setImmediate(() => {
+      if (this.finished) return;
+      this.responseStatus = 200;
+      this.res.cork(() => {
+        this.res.writeStatus('200 OK');
+        this.res.writeHeader('content-type', `application/json\r\nx-gateway-request-id: ${this.request.id}`);
+        const close = this.closes;
+        this.finish();
+        this.res.end(body, close);
+      });
+    });
+  }
+
   /** The response has been handed to the server completely. */
   finish(): void {
     if (this.finished) return;

@@ -5,7 +5,7 @@ import { createLogger } from '@acg/base/log';
 import type { IUsageRecord } from '@acg/proto/messages';
 import type { AgentContext, Upstream } from './context/agent-context.js';
 import type { Lookup } from './context/context-cache.js';
-import type { Admission, AdmissionRequest } from './counters/counters.js';
+import type { Admission, AdmissionRequest, AgentStanding } from './counters/counters.js';
 import type { UsageMeter, UsageReading } from './metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from './proxy-server.js';
 import type { CallMetering } from './stages/call-metering.js';
@@ -106,6 +106,7 @@ export class Fixture {
   lookupLater = false;
   admission: Admission = ADMITTED;
   admitLater = false;
+  standing: AgentStanding | null = null;
   circuit: CircuitView | null = null;
   probe: string | null = 'lease-1';
   spoolFull = false;
@@ -178,7 +179,7 @@ export class Fixture {
           else done(this.admission);
         },
         addSpend: (agentId, recordId, costNanos) => void this.spend.push([agentId, recordId, costNanos]),
-        standing: (_request, done) => done(null),
+        standing: (_request, done) => done(this.standing),
       },
       circuits: {
         view: () => this.circuit,

@@ -110,7 +110,7 @@ test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 7, openUntilMs: Date.now() + 20_000 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await agent.sees('for a moment."}');
-  expect(agent.text).toMatch(/^HTTP\/1\.1 503 [^]+retry-after: (19|20)\r\n/);
+  expect(agent.text).toMatch(/^HTTP\/1\.1 503 [\s\S]+retry-after: (19|20)\r\n/);
   expect(gateway.admissions).toHaveLength(0);
 });
 
@@ -195,7 +195,7 @@ test('body: chunked is accepted, and the connection ends after the answer', asyn
   await provider.sees('12345');
   provider.send(OK);
   await agent.ends();
-  expect(agent.text).toMatch(/\r\nConnection: close\r\n[^]*\r\n\r\nok$/);
+  expect(agent.text).toMatch(/\r\nConnection: close\r\n[\s\S]*\r\n\r\nok$/);
 });
 
 test.each(['Content-Length', 'chunked'])(
@@ -330,4 +330,38 @@ test('headers: values beyond ASCII keep their bytes', async () => {
   provider.send(Buffer.from('HTTP/1.1 200 OK\r\nX-Title: café\r\nContent-Length: 2\r\n\r\nok', 'latin1'));
   await agent.sees('\r\n\r\nok');
   expect(agent.received.includes(Buffer.from('x-title: café\r\n', 'latin1'))).toBe(true);
+});
+
+test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
+  const context = contextOf([upstreamOf(upstream.origin)], { agentStatus: 'paused', budgetCents: 500 });
+  gateway.lookup = { context, refusal: null };
+  gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
+  const window = { providerSlug: 'openai', rpmRemaining: 58, rpmResetAtSec: 1_900_000_000, rpdRemaining: 9_998 };
+  gateway.standing = { windows: [{ ...window, rpdResetAtSec: 1_900_050_000 }], spentNanos: 1_235_000_000 };
+  const ask = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-gateway-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    return response.json();
+  };
+  expect(await ask()).toMatchObject({
+    agent: { id: 'agent-1', name: 'Agent', slug: 'agent', status: 'paused' },
+    limits: { rpm: 60, rpd: 10_000, budgetCents: 500 },
+    spentCents: 124,
+    providers: [
+      {
+        slug: 'openai',
+        status: 'active',
+        circuit: 'OPEN',
+        rpmRemaining: 58,
+        rpmResetAt: 1_900_000_000,
+        rpdRemaining: 9_998,
+        rpdResetAt: 1_900_050_000,
+      },
+    ],
+  });
+  gateway.standing = null;
+  expect(await ask()).toMatchObject({ spentCents: null, providers: [{ rpmRemaining: null, rpdResetAt: null }] });
+  expect(gateway.admissions).toHaveLength(0);
 });

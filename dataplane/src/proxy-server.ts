@@ -22,6 +22,7 @@ import { createCollect, EditedBodyBudget } from './stages/collect.js';
 import { createForward } from './stages/forward.js';
 import { cutClass, failureAnswer, planResponse } from './stages/respond.js';
 import { parseRequestTarget, route } from './stages/route.js';
+import { createSelf, SELF_PATH } from './stages/self.js';
 import { createSettle, type RecordSink } from './stages/settle.js';
 import type { UpstreamPools } from './upstream/pools.js';
 
@@ -62,6 +63,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   readonly #deps: ProxyDeps;
   readonly #app: TemplatedApp = uws.App();
   readonly #pipeline: Pipeline;
+  readonly #selfPipeline: Pipeline;
   readonly #acceptor: Acceptor;
   readonly #settle: ReturnType<typeof createSettle>;
   readonly #bodyBudget: EditedBodyBudget;
@@ -82,9 +84,11 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     });
     this.#bodyBudget = new EditedBodyBudget(options.editedBodiesBytesMax);
     this.#pipeline = this.#buildPipeline();
+    this.#selfPipeline = this.#buildSelfPipeline();
     this.#acceptor = new Acceptor(options, this, this, (x) => this.#onAborted(x));
     this.#app.filter((res, count) => this.#onConnection(res, Number(count)));
-    this.#app.any('/*', (res, req) => this.#onRequest(res, req));
+    this.#app.any(SELF_PATH, (res, req) => this.#onRequest(res, req, this.#selfPipeline));
+    this.#app.any('/*', (res, req) => this.#onRequest(res, req, this.#pipeline));
   }
 
   get inflight(): number {
@@ -162,12 +166,22 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     const advance = (x: Exchange): void => this.#pipeline.advance(x);
     const stages = [
       parseRequestTarget,
-      createAuthenticate({ contexts, advance, onAuthenticated }),
+      createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
       route,
       createCircuit(circuits, advance),
       createAdmit(counters, advance),
       createCollect(metering, this.#bodyBudget, options.bufferedBodyBytesMax, advance),
       createForward(pools, metering, this.#relaySupport()),
+    ];
+    return new Pipeline(stages, (error, x) => this.#onBug(error, x));
+  }
+
+  #buildSelfPipeline(): Pipeline {
+    const { contexts, circuits, counters, onAuthenticated } = this.#deps;
+    const advance = (x: Exchange): void => this.#selfPipeline.advance(x);
+    const stages = [
+      createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: true }),
+      createSelf(counters, circuits),
     ];
     return new Pipeline(stages, (error, x) => this.#onBug(error, x));
   }
@@ -197,11 +211,11 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     if (count > 0 && this.#connections > this.#deps.options.connectionsMax) res.close();
   }
 
-  #onRequest(res: HttpResponse, req: HttpRequest): void {
+  #onRequest(res: HttpResponse, req: HttpRequest, pipeline: Pipeline): void {
     const x = this.#acceptor.accept(res, req);
     if (x === null) return;
     this.#live.add(x);
-    this.#pipeline.advance(x);
+    pipeline.advance(x);
   }
 
   #onAborted(x: Exchange): void {

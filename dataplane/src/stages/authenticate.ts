@@ -1,5 +1,6 @@
 /** Gateway token → SHA-256 → agent context; then the token's and the agent's own state (SPEC §8, checks 1 and 2). */
 import { hash } from 'node:crypto';
+import type { AgentContext } from '../context/agent-context.js';
 import type { Lookup, Refusal } from '../context/context-cache.js';
 import type { Exchange } from '../exchange.js';
 import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
@@ -17,6 +18,8 @@ export interface AuthenticateDeps {
   readonly advance: (x: Exchange) => void;
   /** A request with a valid token of an agent that may call. */
   readonly onAuthenticated: (x: Exchange) => void;
+  /** Paused and revoked agents pass too: they may ask how they stand. */
+  readonly anyStatus: boolean;
 }
 
 const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
@@ -29,7 +32,7 @@ const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
 
 export function createAuthenticate(deps: AuthenticateDeps): Stage {
   const settleLookup = (x: Exchange, lookup: Lookup): boolean => {
-    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context);
+    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context, deps.anyStatus);
     if (rejection !== null) {
       x.reject(rejection);
       return false;
@@ -56,12 +59,12 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
   };
 }
 
-function take(x: Exchange, context: NonNullable<Lookup['context']>): Rejection | null {
+function take(x: Exchange, context: AgentContext, anyStatus: boolean): Rejection | null {
   x.context = context;
   // Checked at each request: an entry of the cache can outlive its key.
   if (context.keyExpiresAtMs !== null && x.request.startedAtMs >= context.keyExpiresAtMs)
     return REJECTIONS.unauthorized;
-  if (context.agentStatus === 'active') return null;
+  if (anyStatus || context.agentStatus === 'active') return null;
   return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
 }
 
