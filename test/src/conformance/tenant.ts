@@ -1,0 +1,73 @@
+/** People and organizations made only through the API, as a customer would: signup, invitation by mail, login. */
+import { randomBytes } from 'node:crypto';
+import type { Role } from '@acg/controlplane/http/access';
+import { expect } from 'vitest';
+import type { ApiResponse, TestControlPlane } from '../control-plane.js';
+
+export const PASSWORD = 'a password of some length';
+export const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+export const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+export const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+
+export interface Person {
+  readonly email: string;
+  readonly token: string;
+  readonly userId: string;
+  readonly orgId: string;
+  get(path: string): Promise<ApiResponse>;
+  post(path: string, body?: unknown): Promise<ApiResponse>;
+  patch(path: string, body: unknown): Promise<ApiResponse>;
+  put(path: string, body: unknown): Promise<ApiResponse>;
+  delete(path: string): Promise<ApiResponse>;
+}
+
+function person(plane: TestControlPlane, email: string, token: string, userId: string, orgId: string): Person {
+  const call = (method: string) => (path: string, body?: unknown) => plane.call(method, path, { token, body });
+  return {
+    email,
+    token,
+    userId,
+    orgId,
+    get: call('GET'),
+    post: call('POST'),
+    patch: call('PATCH'),
+    put: call('PUT'),
+    delete: call('DELETE'),
+  };
+}
+
+/** The owner of a new organization. */
+export async function signUp(plane: TestControlPlane, orgName = 'Conformance'): Promise<Person> {
+  const email = newEmail();
+  const body = { email, password: PASSWORD, name: 'Tester', orgName };
+  const answer = await plane.call('POST', '/v1/auth/signup', { body });
+  expect(answer.status).toBe(201);
+  return person(plane, email, answer.body.token, answer.body.user.id, answer.body.org.id);
+}
+
+/** A new member of the owner's organization, invited by mail. */
+export async function join(plane: TestControlPlane, owner: Person, role: Role): Promise<Person> {
+  const email = newEmail();
+  expect((await owner.post('/v1/members', { email, role })).status).toBe(201);
+  const { token } = await plane.mail(email, 'Invitation');
+  const body = { token, name: 'Invited', password: PASSWORD };
+  const answer = await plane.call('POST', '/v1/invitations/accept', { body });
+  expect(answer.status).toBe(200);
+  return person(plane, email, answer.body.token, answer.body.user.id, owner.orgId);
+}
+
+/** The id of the organization's first project. */
+export async function firstProject(of: Person): Promise<string> {
+  const { body } = await of.get('/v1/projects');
+  return body.projects[0].id;
+}
+
+export async function newAgent(
+  of: Person,
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; name: string }> {
+  const projectId = fields.projectId ?? (await firstProject(of));
+  const answer = await of.post('/v1/agents', { projectId, name: 'Support Bot', ...fields });
+  expect(answer.status).toBe(201);
+  return answer.body.agent;
+}
