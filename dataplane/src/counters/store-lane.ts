@@ -250,7 +250,7 @@ export class StoreLane {
       call.decided = true;
       batch.settle(reply, this.#memory);
     }
-    if (call === this.#probe) this.#probed(!call.late);
+    if (call === this.#probe) this.#probed(call);
   }
 
   #failed(call: Call, failure: ScriptFailure): void {
@@ -329,10 +329,13 @@ export class StoreLane {
     return this.#newCall(batch, true);
   }
 
-  #probed(inTime: boolean): void {
+  #probed(call: Call): void {
     this.#probe = null;
-    if (!inTime || this.#enforcing) return;
-    if (this.#lost.length > 0 || this.#journal.size > 0) this.#sendProbe();
+    if (this.#enforcing) return;
+    if (call.late) {
+      // It slept and is awake: ask again. A store that is merely slow waits for the next interval.
+      if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
+    } else if (this.#lost.length > 0 || this.#journal.size > 0) this.#sendProbe();
     else this.#enforce();
   }
 

@@ -191,6 +191,18 @@ describe('counters, spend over failures', () => {
     });
   });
 
+  test('spend that a stopped store still has in an abandoned connection is not added twice', async () => {
+    await admit(counters, asked());
+    const before = proxy.connections;
+    server.pause();
+    counters.addSpend(AGENT, 'abandoned', 77);
+    await until(() => proxy.connections > before); // given up and connected anew, while the store sleeps
+    counters.addSpend(AGENT, 'meanwhile', 5);
+    server.resume();
+    await until(() => counters.enforcing);
+    expect(await storedSpend()).toBe(82);
+  });
+
   test('an answer lost after the store had added: not added again', async () => {
     proxy.cutNextAnswer = true;
     counters.addSpend(AGENT, 'lost-answer', 77);
