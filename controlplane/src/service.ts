@@ -20,6 +20,7 @@ import { Metrics, metricsRoute } from './ops/metrics.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
+import { buildProvisioning } from './provisioning.js';
 
 const SQL_CONNECTIONS_MAX = 10;
 
@@ -54,6 +55,7 @@ export function buildService(config: Config, log: Logger): Service {
   const catalogue = loadCatalogue(config.providersFile);
   const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault });
   const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [eventing.usageObserver] });
+  buildProvisioning(app, { config, sql, vault, catalogue });
   const link = buildLink({
     config,
     log,

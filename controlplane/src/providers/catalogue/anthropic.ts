@@ -6,6 +6,8 @@ export const anthropic: BuiltInProvider = {
   slug: 'anthropic',
   displayName: 'Anthropic',
   baseUrl: BASE_URL,
+  authType: 'header',
+  authName: 'x-api-key',
   credentialFields: [secret('apiKey')],
   address: fixedAddress(BASE_URL),
   // The key goes out in the form in which the client's came: SDKs from 1.0 on send Bearer, older ones x-api-key.

@@ -9,6 +9,8 @@ export const openai: BuiltInProvider = {
   slug: 'openai',
   displayName: 'OpenAI',
   baseUrl: BASE_URL,
+  authType: 'bearer',
+  authName: null,
   credentialFields: [secret('apiKey'), text('organization'), text('project')],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey, organization, project }) => ({

@@ -15,6 +15,9 @@ export interface CredentialField {
 export interface BuiltInProvider {
   readonly slug: string;
   readonly displayName: string;
+  /** How the credential goes out, for lists: as with custom providers, or `sigv4`. */
+  readonly authType: 'bearer' | 'header' | 'sigv4';
+  readonly authName: string | null;
   readonly credentialFields: readonly CredentialField[];
   /** Shown in lists; null where each account has its own. */
   readonly baseUrl: string | null;

@@ -6,6 +6,8 @@ export const resend: BuiltInProvider = {
   slug: 'resend',
   displayName: 'Resend',
   baseUrl: BASE_URL,
+  authType: 'bearer',
+  authName: null,
   credentialFields: [secret('apiKey')],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey }) => bearer(apiKey!),

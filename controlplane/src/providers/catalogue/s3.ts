@@ -5,6 +5,8 @@ export const s3: BuiltInProvider = {
   slug: 's3',
   displayName: 'S3-compatible storage',
   baseUrl: null,
+  authType: 'sigv4',
+  authName: null,
   credentialFields: [
     text('accessKeyId', true),
     secret('secretAccessKey'),

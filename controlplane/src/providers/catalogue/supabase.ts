@@ -4,6 +4,8 @@ export const supabase: BuiltInProvider = {
   slug: 'supabase',
   displayName: 'Supabase',
   baseUrl: null,
+  authType: 'header',
+  authName: 'apikey',
   credentialFields: [secret('apiKey'), { name: 'url', required: true, secret: false, kind: 'url' }],
   address: ({ url }) => ({ baseUrl: url!, tenantGiven: true }),
   // The SDK sends its key twice; a signed-in user's own JWT in Authorization passes instead.

@@ -6,6 +6,8 @@ export const vercel: BuiltInProvider = {
   slug: 'vercel',
   displayName: 'Vercel',
   baseUrl: BASE_URL,
+  authType: 'bearer',
+  authName: null,
   credentialFields: [secret('apiKey'), text('teamId')],
   address: fixedAddress(BASE_URL),
   // With a team the account alone says which one: the client's own choice is replaced.

@@ -6,9 +6,15 @@ import type { ApiResponse, Member } from '../../control-plane.js';
 import { EVENT_EXAMPLES } from './events.js';
 import type { ExampleCall, Examples, RouteExample } from './example.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
+import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
-export const EXAMPLES: Examples = { ...IDENTITY_EXAMPLES, ...EVENT_EXAMPLES, ...USAGE_EXAMPLES };
+export const EXAMPLES: Examples = {
+  ...IDENTITY_EXAMPLES,
+  ...PROVISIONING_EXAMPLES,
+  ...EVENT_EXAMPLES,
+  ...USAGE_EXAMPLES,
+};
 
 export interface RouteKey {
   readonly method: string;

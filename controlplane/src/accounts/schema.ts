@@ -1,0 +1,34 @@
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Body, Timestamp, Uuid } from '../http/schema.js';
+
+const Status = Type.Unsafe<'active' | 'needs_credentials'>({ type: 'string', enum: ['active', 'needs_credentials'] });
+
+export const Account = Type.Object({
+  id: Uuid,
+  agentId: Uuid,
+  providerSlug: Type.String(),
+  status: Status,
+  isByok: Type.Literal('true', { description: 'The text true (SPEC §2).' }),
+  mode: Type.Literal('byok'),
+  createdAt: Timestamp,
+});
+export type Account = Static<typeof Account>;
+
+/** The fields depend on the provider, so they are checked by its own rules (providers/catalogue/credentials.ts). */
+const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  description: 'The provider’s own fields; write-only, stored encrypted.',
+});
+
+export const AccountInput = Body({
+  agentId: Uuid,
+  providerSlug: Type.String({ minLength: 1, maxLength: 40 }),
+  credentials: CredentialsInput,
+});
+export type AccountInput = Static<typeof AccountInput>;
+
+export const RotateInput = Body({ credentials: CredentialsInput });
+export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid) });
+export const AccountReply = Type.Object({ account: Account });
+export const AccountList = Type.Object({ accounts: Type.Array(Account), ...PageReply });

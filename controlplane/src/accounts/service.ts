@@ -1,0 +1,130 @@
+/** Provider accounts: which credential an agent's calls to a provider carry (SPEC §2, §4; DESIGN §8, §11). */
+import { checkTenantUrl } from '@acg/base/egress/check-url';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { AgentService } from '../agents/service.js';
+import { recordAudit } from '../audit/trail.js';
+import { publish } from '../contexts/publish.js';
+import type { CustomProviderService } from '../custom-providers/service.js';
+import { type Sql, type Tx, violates } from '../db/sql.js';
+import { Conflict, InvalidInput, NotFound } from '../errors.js';
+import type { Actor } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { parseCredentials } from '../providers/catalogue/credentials.js';
+import type { Credentials } from '../providers/catalogue/provider.js';
+import { type AssignableProvider, credentialFieldsOf } from '../providers/upstream-of.js';
+import { sealCredentials } from './credentials.js';
+import type { Account, AccountInput } from './schema.js';
+import * as store from './store.js';
+import type { Vault } from './vault.js';
+
+type Given = Readonly<Record<string, unknown>>;
+type Held = { readonly assignable: AssignableProvider; readonly customProviderId: string | null };
+
+export class AccountService {
+  constructor(
+    readonly sql: Sql,
+    readonly vault: Vault,
+    readonly catalogue: Catalogue,
+    readonly agents: AgentService,
+    readonly customProviders: CustomProviderService,
+    readonly allowCidrs: readonly string[],
+  ) {}
+
+  /** `agentId` null: of all agents of the organization. */
+  async list(actor: Actor, agentId: string | null, page: Page): Promise<Listed<Account>> {
+    if (agentId !== null) await this.agents.get(actor, agentId);
+    const { rows, total } = await store.listAccounts(this.sql, actor.orgId, agentId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  /** Throws {@link Conflict} when the agent has an account with the provider already. */
+  async create(actor: Actor, input: AccountInput): Promise<Account> {
+    const { orgId } = actor;
+    const { agentId, providerSlug } = input;
+    await this.agents.get(actor, agentId);
+    await this.#checkAddresses(providerSlug, input.credentials);
+    try {
+      return await this.sql.begin(async (tx) => {
+        await this.agents.lock(tx, orgId, agentId);
+        const { assignable, customProviderId } = await this.#hold(tx, orgId, providerSlug);
+        const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
+        const id = uuidv7(Date.now());
+        const sealed = sealCredentials(this.vault, orgId, id, credentials);
+        const row = await store.insertAccount(tx, { id, orgId, agentId, providerSlug, customProviderId, sealed });
+        const changes = { agentId: [null, agentId], providerSlug: [null, providerSlug] } as const;
+        await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
+        await publish(tx, [{ kind: 'agent', id: agentId }]);
+        return present(row);
+      });
+    } catch (error) {
+      if (!violates(error, 'provider_accounts_agent_id_provider_slug_key')) throw error;
+      throw new Conflict(`the agent has an account with ${providerSlug} already: rotate it, or delete it first`);
+    }
+  }
+
+  /** Replaces the credential; calls under way finish with the old one, the next ones carry the new one. */
+  async rotate(actor: Actor, id: string, given: Given): Promise<Account> {
+    const { orgId } = actor;
+    const before = await store.loadAccount(this.sql, orgId, id);
+    if (before === null) throw new NotFound('provider account');
+    await this.#checkAddresses(before.providerSlug, given);
+    return this.sql.begin(async (tx) => {
+      await this.agents.lock(tx, orgId, before.agentId);
+      const { assignable } = await this.#hold(tx, orgId, before.providerSlug);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+      const row = await store.replaceCredentials(tx, orgId, id, sealCredentials(this.vault, orgId, id, credentials));
+      if (row === null) throw new NotFound('provider account');
+      await recordAudit(
+        tx,
+        actor,
+        'account.rotate',
+        { type: 'account', id },
+        { credentials: ['[secret]', '[secret]'] },
+      );
+      await publish(tx, [{ kind: 'agent', id: row.agentId }]);
+      return present(row);
+    });
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const row = await store.deleteAccount(tx, actor.orgId, id);
+      if (row === null) throw new NotFound('provider account');
+      const changes = { agentId: [row.agentId, null], providerSlug: [row.providerSlug, null] } as const;
+      await recordAudit(tx, actor, 'account.delete', { type: 'account', id }, changes);
+      await publish(tx, [{ kind: 'agent', id: row.agentId }]);
+    });
+  }
+
+  async #hold(tx: Tx, orgId: string, slug: string): Promise<Held> {
+    const provider = this.catalogue.get(slug);
+    if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
+    const custom = await this.customProviders.holdBySlug(tx, orgId, slug);
+    if (custom === null) throw new NotFound(`provider ${JSON.stringify(slug)}`);
+    return { assignable: { kind: 'custom', provider: custom, orgId }, customProviderId: custom.id };
+  }
+
+  /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */
+  async #checkAddresses(slug: string, given: Given): Promise<void> {
+    const provider = this.catalogue.get(slug);
+    if (provider === null) return;
+    const credentials: Credentials = parseCredentials(provider.credentialFields, given);
+    // The operator's own address is used instead: the tenant's is kept, but nobody connects to it.
+    if (!provider.address(credentials).tenantGiven) return;
+    for (const { name, kind } of provider.credentialFields) {
+      const value = credentials[name];
+      if (kind !== 'url' || value === undefined) continue;
+      const problem = await checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true });
+      if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
+      if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
+    }
+  }
+}
+
+const present = (row: store.AccountRow): Account => ({
+  ...row,
+  isByok: 'true',
+  mode: 'byok',
+  createdAt: row.createdAt.toISOString(),
+});

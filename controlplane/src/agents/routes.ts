@@ -1,0 +1,75 @@
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import { Deleted, IdParams } from '../http/schema.js';
+import {
+  type Agent,
+  AgentCreatedReply,
+  AgentInput,
+  AgentList,
+  AgentPatch,
+  AgentQuery,
+  AgentReply,
+  AgentStatusInput,
+} from './schema.js';
+import type { AgentService } from './service.js';
+
+export function agentRoutes(app: App, agents: AgentService): void {
+  app.get(
+    '/v1/agents',
+    { config: { access: 'viewer' }, schema: { querystring: AgentQuery, response: { 200: AgentList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await agents.list(actor, query.projectId, { limit, offset });
+      return { agents: rows.map(summary), total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/agents',
+    { config: { access: 'admin' }, schema: { body: AgentInput, response: { 201: AgentCreatedReply } } },
+    async ({ actor, body }, reply) => {
+      const { id, projectId, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit } = await agents.create(
+        actor,
+        body,
+      );
+      const agent = { id, projectId, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit };
+      return reply.code(201).send({ agent });
+    },
+  );
+  app.get(
+    '/v1/agents/:id',
+    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: AgentReply } } },
+    async ({ actor, params }) => ({ agent: await agents.get(actor, params.id) }),
+  );
+  app.patch(
+    '/v1/agents/:id',
+    { config: { access: 'member' }, schema: { params: IdParams, body: AgentPatch, response: { 200: AgentReply } } },
+    async ({ actor, params, body }) => ({ agent: await agents.update(actor, params.id, body) }),
+  );
+  app.patch(
+    '/v1/agents/:id/status',
+    {
+      config: { access: 'admin' },
+      schema: { params: IdParams, body: AgentStatusInput, response: { 200: AgentReply } },
+    },
+    async ({ actor, params, body }) => ({ agent: await agents.setStatus(actor, params.id, body.status) }),
+  );
+  app.delete(
+    '/v1/agents/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await agents.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}
+
+const summary = ({ id, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit, createdAt }: Agent) => ({
+  id,
+  name,
+  slug,
+  status,
+  budgetCentsMonthly,
+  rpmLimit,
+  rpdLimit,
+  createdAt,
+});

@@ -1,0 +1,116 @@
+/** Agents: rules and transactions (SPEC §2, §4; DESIGN §11). */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { type Changes, recordAudit } from '../audit/trail.js';
+import { DEFAULT_RPD_LIMIT, DEFAULT_RPM_LIMIT } from '../contexts/assemble.js';
+import { publish } from '../contexts/publish.js';
+import type { JSONValue, Sql, Tx } from '../db/sql.js';
+import { NotFound } from '../errors.js';
+import { appendEvent } from '../events/outbox.js';
+import type { Actor } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { freeSlug, slugOf } from '../slug.js';
+import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
+import * as store from './store.js';
+
+export class AgentService {
+  constructor(readonly sql: Sql) {}
+
+  async list(actor: Actor, projectId: string, page: Page): Promise<Listed<Agent>> {
+    if (!(await store.projectExists(this.sql, actor.orgId, projectId))) throw new NotFound('project');
+    const { rows, total } = await store.listAgents(this.sql, actor.orgId, projectId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  async get(actor: Actor, id: string): Promise<Agent> {
+    const row = await store.loadAgent(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('agent');
+    return present(row);
+  }
+
+  async create(actor: Actor, input: AgentInput): Promise<Agent> {
+    const { orgId } = actor;
+    return this.sql.begin(async (tx) => {
+      if (!(await store.lockProject(tx, orgId, input.projectId))) throw new NotFound('project');
+      const base = slugOf(input.name, 'agent');
+      const row = await store.insertAgent(tx, {
+        id: uuidv7(Date.now()),
+        orgId,
+        projectId: input.projectId,
+        name: input.name,
+        slug: freeSlug(base, await store.takenSlugs(tx, input.projectId, base)),
+        description: input.description ?? '',
+        rpmLimit: input.rpmLimit ?? null,
+        rpdLimit: input.rpdLimit ?? null,
+        budgetCentsMonthly: input.budgetCentsMonthly ?? null,
+      });
+      const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
+      await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
+      await appendEvent(tx, orgId, 'agent.created', eventData(orgId, row));
+      return present(row);
+    });
+  }
+
+  /** Null takes a limit away: the default holds again. */
+  async update(actor: Actor, id: string, patch: AgentPatch): Promise<Agent> {
+    return this.#change(actor, id, 'agent.update', patch);
+  }
+
+  async setStatus(actor: Actor, id: string, status: AgentStatus): Promise<Agent> {
+    return this.#change(actor, id, 'agent.set_status', { status });
+  }
+
+  /** For good: its keys die at once, its credentials are gone; what it spent stays in the ledger. */
+  async delete(actor: Actor, id: string): Promise<void> {
+    const { orgId } = actor;
+    await this.sql.begin(async (tx) => {
+      const row = await this.lock(tx, orgId, id);
+      await store.deleteAgent(tx, orgId, id);
+      await recordAudit(tx, actor, 'agent.delete', { type: 'agent', id }, { name: [row.name, null] });
+      await appendEvent(tx, orgId, 'agent.deleted', eventData(orgId, row));
+      await publish(tx, [{ kind: 'agent', id, endsSessions: true }]);
+    });
+  }
+
+  /** For features that add to an agent: it stays until the transaction ends. Throws {@link NotFound}. */
+  async lock(tx: Tx, orgId: string, id: string): Promise<store.AgentRow> {
+    const row = await store.lockAgent(tx, orgId, id);
+    if (row === null) throw new NotFound('agent');
+    return row;
+  }
+
+  async #change(
+    actor: Actor,
+    id: string,
+    action: string,
+    patch: AgentPatch & { status?: AgentStatus },
+  ): Promise<Agent> {
+    return this.sql.begin(async (tx) => {
+      const before = await this.lock(tx, actor.orgId, id);
+      const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch });
+      await recordAudit(tx, actor, action, { type: 'agent', id }, changesOf(before, row, patch));
+      await publish(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
+      return present(row);
+    });
+  }
+}
+
+function changesOf(before: store.AgentRow, after: store.AgentRow, patch: object): Changes {
+  const fields = Object.keys(patch) as (keyof store.AgentSettings)[];
+  return Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const])) as Changes;
+}
+
+const eventData = (orgId: string, row: store.AgentRow) => ({
+  agentId: row.id,
+  agentName: row.name,
+  projectId: row.projectId,
+  orgId,
+});
+
+/** Shown limits are the effective ones (DESIGN §14). */
+const present = (row: store.AgentRow): Agent => ({
+  ...row,
+  rpmLimit: row.rpmLimit ?? DEFAULT_RPM_LIMIT,
+  rpdLimit: row.rpdLimit ?? DEFAULT_RPD_LIMIT,
+  usageThresholds: [...row.usageThresholds],
+  createdAt: row.createdAt.toISOString(),
+});

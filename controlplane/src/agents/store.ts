@@ -1,0 +1,98 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { Listed, Page } from '../http/pagination.js';
+import type { AgentStatus } from './schema.js';
+
+export interface AgentRow {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly status: AgentStatus;
+  /** Null: the default holds. */
+  readonly rpmLimit: number | null;
+  readonly rpdLimit: number | null;
+  readonly budgetCentsMonthly: number | null;
+  readonly usageThresholds: readonly number[];
+  readonly createdAt: Date;
+}
+
+export type AgentSettings = Pick<
+  AgentRow,
+  'name' | 'description' | 'status' | 'rpmLimit' | 'rpdLimit' | 'budgetCentsMonthly' | 'usageThresholds'
+>;
+
+const columns = (sql: Sql | Tx) => sql`
+  id, project_id as "projectId", name, slug, description, status, rpm_limit as "rpmLimit", rpd_limit as "rpdLimit",
+  budget_cents_monthly as "budgetCentsMonthly", usage_thresholds as "usageThresholds", created_at as "createdAt"`;
+
+export async function listAgents(sql: Sql, orgId: string, projectId: string, page: Page): Promise<Listed<AgentRow>> {
+  const rows = await sql<AgentRow[]>`
+    select ${columns(sql)} from agents where org_id = ${orgId} and project_id = ${projectId}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`
+    select count(*) as total from agents where org_id = ${orgId} and project_id = ${projectId}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadAgent(sql: Sql | Tx, orgId: string, id: string): Promise<AgentRow | null> {
+  const [row] = await sql<AgentRow[]>`select ${columns(sql)} from agents where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** Locks the row: two writers of one agent take turns, and nobody adds to an agent that is being deleted. */
+export async function lockAgent(tx: Tx, orgId: string, id: string): Promise<AgentRow | null> {
+  const [row] = await tx<AgentRow[]>`
+    select ${columns(tx)} from agents where org_id = ${orgId} and id = ${id} for update`;
+  return row ?? null;
+}
+
+export async function projectExists(sql: Sql, orgId: string, projectId: string): Promise<boolean> {
+  const rows = await sql`select 1 from projects where org_id = ${orgId} and id = ${projectId}`;
+  return rows.length > 0;
+}
+
+/** Writers of agents of one project take turns, so slugs do not collide; false when there is no such project. */
+export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
+  const rows = await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for no key update`;
+  return rows.length > 0;
+}
+
+/** The slugs in the project that begin with `base`. */
+export async function takenSlugs(tx: Tx, projectId: string, base: string): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ slug: string }[]>`
+    select slug from agents where project_id = ${projectId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
+  return new Set(rows.map((row) => row.slug));
+}
+
+export interface NewAgent extends Omit<AgentSettings, 'status' | 'usageThresholds'> {
+  readonly id: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly slug: string;
+}
+
+export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
+  const [row] = await tx<AgentRow[]>`
+    insert into agents (id, org_id, project_id, name, slug, description, rpm_limit, rpd_limit, budget_cents_monthly)
+    values (${agent.id}, ${agent.orgId}, ${agent.projectId}, ${agent.name}, ${agent.slug}, ${agent.description},
+            ${agent.rpmLimit}, ${agent.rpdLimit}, ${agent.budgetCentsMonthly})
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function updateAgent(tx: Tx, orgId: string, id: string, settings: AgentSettings): Promise<AgentRow> {
+  const [row] = await tx<AgentRow[]>`
+    update agents set name = ${settings.name}, description = ${settings.description}, status = ${settings.status},
+           rpm_limit = ${settings.rpmLimit}, rpd_limit = ${settings.rpdLimit},
+           budget_cents_monthly = ${settings.budgetCentsMonthly},
+           usage_thresholds = ${[...settings.usageThresholds]}::integer[]
+     where org_id = ${orgId} and id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+/** Its keys and accounts go with it; the ledger keeps its id. */
+export async function deleteAgent(tx: Tx, orgId: string, id: string): Promise<void> {
+  await tx`delete from agents where org_id = ${orgId} and id = ${id}`;
+}

@@ -1,0 +1,21 @@
+/** The gateway token (DESIGN §5): `acg_` and 64 hexadecimal digits. Only its SHA-256 is stored. */
+import { createHash, randomBytes } from 'node:crypto';
+import { Secret } from '@acg/base/secret';
+
+const PREFIX = 'acg_';
+const SHOWN_DIGITS = 8;
+
+export interface NewGatewayToken {
+  readonly secretKey: Secret;
+  readonly keyPrefix: string;
+  readonly tokenHash: Buffer;
+}
+
+export function newGatewayToken(): NewGatewayToken {
+  const secretKey = PREFIX + randomBytes(32).toString('hex');
+  return {
+    secretKey: new Secret(secretKey),
+    keyPrefix: secretKey.slice(0, PREFIX.length + SHOWN_DIGITS),
+    tokenHash: createHash('sha256').update(secretKey).digest(),
+  };
+}

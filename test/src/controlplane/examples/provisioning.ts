@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { ExampleContext, Examples } from './example.js';
+import { newProject } from './identity.js';
+
+const CREDENTIALS = { apiKey: 'sk-example-0123456789' };
+
+async function newAgent(context: ExampleContext): Promise<{ id: string; projectId: string }> {
+  const projectId = await newProject(context);
+  const { body } = await context.owner.call('POST', '/v1/agents', { projectId, name: 'Example' });
+  return { id: body.agent.id, projectId };
+}
+
+async function newKey(context: ExampleContext): Promise<string> {
+  const { id } = await newAgent(context);
+  const { body } = await context.owner.call('POST', '/v1/api-keys', { name: 'Example', agentId: id });
+  return body.key.id;
+}
+
+async function newAccount(context: ExampleContext): Promise<string> {
+  const { id } = await newAgent(context);
+  const { body } = await context.owner.call('POST', '/v1/providers/accounts', {
+    agentId: id,
+    providerSlug: 'openai',
+    credentials: CREDENTIALS,
+  });
+  return body.account.id;
+}
+
+const customProvider = () => ({
+  slug: `own-${randomBytes(4).toString('hex')}`,
+  displayName: 'Own',
+  baseUrl: 'http://127.0.0.1:9/base',
+  authType: 'bearer',
+});
+
+async function newCustomProvider({ owner }: ExampleContext): Promise<string> {
+  const { body } = await owner.call('POST', '/v1/custom-providers', customProvider());
+  return body.provider.id;
+}
+
+export const PROVISIONING_EXAMPLES: Examples = {
+  'GET /v1/agents': { prepare: async (context) => ({ query: { projectId: await newProject(context) } }) },
+  'POST /v1/agents': {
+    prepare: async (context) => ({
+      body: {
+        projectId: await newProject(context),
+        name: 'Example',
+        description: 'Answers mail',
+        rpmLimit: 10,
+        rpdLimit: null,
+        budgetCentsMonthly: 1_000,
+      },
+    }),
+    success: 201,
+  },
+  'GET /v1/agents/:id': { prepare: async (context) => ({ params: { id: (await newAgent(context)).id } }) },
+  'PATCH /v1/agents/:id': {
+    prepare: async (context) => ({
+      params: { id: (await newAgent(context)).id },
+      body: { name: 'Renamed', description: '', rpmLimit: null, budgetCentsMonthly: 5, usageThresholds: [50, 90] },
+    }),
+  },
+  'PATCH /v1/agents/:id/status': {
+    prepare: async (context) => ({ params: { id: (await newAgent(context)).id }, body: { status: 'paused' } }),
+  },
+  'DELETE /v1/agents/:id': { prepare: async (context) => ({ params: { id: (await newAgent(context)).id } }) },
+  'GET /v1/api-keys': {
+    async prepare(context) {
+      const { id, projectId } = await newAgent(context);
+      return { query: { agentId: id, projectId } };
+    },
+  },
+  'POST /v1/api-keys': {
+    async prepare(context) {
+      const { id, projectId } = await newAgent(context);
+      const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+      return { body: { name: 'Example', scope: 'agent', agentId: id, projectId, expiresAt } };
+    },
+    success: 201,
+  },
+  'DELETE /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await newKey(context) } }) },
+  'GET /v1/providers': { prepare: () => ({}) },
+  'GET /v1/providers/accounts': {
+    prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
+  },
+  'POST /v1/providers/accounts': {
+    prepare: async (context) => ({
+      body: { agentId: (await newAgent(context)).id, providerSlug: 'openai', credentials: CREDENTIALS },
+    }),
+    success: 201,
+  },
+  'POST /v1/providers/accounts/:id/rotate': {
+    prepare: async (context) => ({
+      params: { id: await newAccount(context) },
+      body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
+    }),
+  },
+  'DELETE /v1/providers/accounts/:id': {
+    prepare: async (context) => ({ params: { id: await newAccount(context) } }),
+  },
+  'GET /v1/custom-providers': { prepare: () => ({}) },
+  'POST /v1/custom-providers': {
+    prepare: () => ({
+      body: { ...customProvider(), authType: 'header', authName: 'X-Key', authPrefix: 'Key ', usageFormat: 'openai' },
+    }),
+    success: 201,
+  },
+  'PUT /v1/custom-providers/:id': {
+    prepare: async (context) => ({
+      params: { id: await newCustomProvider(context) },
+      body: { displayName: 'Renamed', baseUrl: 'http://127.0.0.1:10', authType: 'query', authName: 'key' },
+    }),
+  },
+  'DELETE /v1/custom-providers/:id': {
+    prepare: async (context) => ({ params: { id: await newCustomProvider(context) } }),
+  },
+};
