@@ -27,6 +27,7 @@ const options = (usageFormat: MeterOptions['usageFormat'], path: string, content
   method: 'POST',
   path,
   requestBytes: 4000,
+  requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
   requestItems: 0,
   status: 200,

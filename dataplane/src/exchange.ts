@@ -91,6 +91,8 @@ export class Exchange {
   requestModel: string | null = null;
   /** Items of a request body that is a JSON array. */
   requestItems = 0;
+  /** Bytes of base64 and the like in it. */
+  requestBlobBytes = 0;
   /** The body was edited so that the stream reports usage: what the caller did not ask for is taken out again. */
   usageAsked = false;
   /** Reads the request's body while it streams. */

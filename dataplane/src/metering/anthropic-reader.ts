@@ -3,13 +3,21 @@
  * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
  * document a line) are booked when they are fetched, once per batch (MeterMemory).
  */
-import { encodedEventTokens, encodedTextTokens, plainPath, textTokens } from './estimate.js';
+import { encodedEventTokens, encodedTextTokens, plainPath, requestTokens, textTokens } from './estimate.js';
 import { startsLikeDelta, startsLikeError } from './event-data.js';
 import { compilePaths, type ScanNode } from './json-scanner.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
-import { asObject, type Counts, emptyCounts, mergeAnthropicCounts, parseObject, parseString } from './usage-fields.js';
+import {
+  addCounts,
+  asObject,
+  type Counts,
+  emptyCounts,
+  mergeAnthropicCounts,
+  parseObject,
+  parseString,
+} from './usage-fields.js';
 import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
@@ -51,6 +59,7 @@ export class AnthropicReader implements UsageReader {
   #usage: boolean = false;
   /** Sum over the lines of a batch's results. */
   #sum: Counts | null = null;
+  #summed = 0;
 
   constructor(memory: MeterMemory) {
     this.#memory = memory;
@@ -100,9 +109,12 @@ export class AnthropicReader implements UsageReader {
 
   /** One line of a batch's results has ended: its counts are added up. */
   lineEnd(): void {
+    if (!this.#hasInput) return;
     this.#sum ??= emptyCounts();
-    for (const name of Object.keys(this.#sum) as (keyof Counts)[]) this.#sum[name] += this.#counts[name];
+    addCounts(this.#sum, this.#counts);
+    this.#summed++;
     this.#counts = emptyCounts();
+    this.#hasInput = false;
   }
 
   reading(facts: BodyFacts): UsageReading {
@@ -120,7 +132,11 @@ export class AnthropicReader implements UsageReader {
     if (isResults && this.#sum !== null && !this.#memory.has(memoryKey)) {
       // Not remembered when cut off: what was not read is not booked yet.
       if (facts.complete) this.#memory.add(memoryKey);
-      return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, { ...more, serviceTier: 'batch' });
+      return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, {
+        ...more,
+        serviceTier: 'batch',
+        modelCalls: this.#summed,
+      });
     }
     const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';
     if (options.method !== 'POST' || !isGenerating) return readingOf(emptyCounts(), 'none', model, more);
@@ -135,7 +151,7 @@ export class AnthropicReader implements UsageReader {
 
   #estimated(facts: BodyFacts, model: string | null, more: Parameters<typeof readingOf>[3]): UsageReading {
     const counts = this.#counts;
-    if (!this.#hasInput) counts.inUncached = textTokens(facts.options.requestBytes);
+    if (!this.#hasInput) counts.inUncached = requestTokens(facts.options.requestBytes, facts.options.requestBlobBytes);
     const seen = Math.max(this.#deltas, textTokens(this.#deltaBytes));
     const deltaTokens = seen + encodedEventTokens(facts.encodedBytes);
     if (facts.kind !== 'events') counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);

@@ -24,6 +24,7 @@ const base: MeterOptions = {
   method: 'POST',
   path: '/v1/chat/completions',
   requestBytes: 400,
+  requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
   requestItems: 0,
   status: 200,
@@ -211,6 +212,11 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     expect(read({ path: '/v1/files' }, Buffer.from('{"id":"file-1"}'))).toMatchObject({ source: 'none' });
   });
 
+  it('packed data in the request counts for less than text', () => {
+    const cut = { requestBytes: 1_000_400, requestBlobBytes: 1_000_000 };
+    expect(read(cut, Buffer.alloc(0), [], false).tokensInUncached).toBe(100 + 10_000);
+  });
+
   it('absurd figures are no figures', () => {
     for (const bad of ['-1', '1e308', '"7"', 'null', '[]', '{}', '1e999']) {
       const body = Buffer.from(`{"model":"m","usage":{"prompt_tokens":${bad},"completion_tokens":${bad}}}`);
@@ -322,7 +328,12 @@ describe('meter: results of a message batch', () => {
     path: '/v1/messages/batches/msgbatch_1/results',
     contentType: 'application/x-jsonl',
   } as const;
-  const sum = { tokensInUncached: 50, tokensCacheRead: 6000, tokensOut: 1006, extras: { serviceTier: 'batch' } };
+  const sum = {
+    tokensInUncached: 50,
+    tokensCacheRead: 6000,
+    tokensOut: 1006,
+    extras: { serviceTier: 'batch', modelCalls: 2 },
+  };
 
   it('are added up and booked once, at any chunk boundaries', () => {
     const memory = new MeterMemory();
@@ -334,6 +345,26 @@ describe('meter: results of a message batch', () => {
         expect(read(options, body, cuts)).toMatchObject(sum);
       }),
     );
+  });
+
+  it('OpenAI: at the fetch of the result file, whatever its content type', () => {
+    const row = (n: number): string =>
+      `{"id":"batch_req_${n}","custom_id":"r${n}","response":{"status_code":200,"body":${chatBody('x').toString().replace(/\n */g, ' ')}},"error":null}\n`;
+    const file = {
+      method: 'GET',
+      path: '/v1/files/file-Abc/content',
+      contentType: 'application/octet-stream',
+      requestModel: null,
+    };
+    const memory = new MeterMemory();
+    expect(read(file, Buffer.from(row(1) + row(2) + row(3)), [70, 900], true, memory)).toMatchObject({
+      tokensInUncached: 258,
+      tokensOut: 900,
+      model: 'gpt-5-mini-2025-08-07',
+      extras: { serviceTier: 'batch', modelCalls: 3 },
+    });
+    expect(read(file, Buffer.from(row(1)), [], true, memory).source).toBe('none');
+    expect(read(file, Buffer.from('%PDF-1.7\n{"a":1}\n')).source).toBe('none');
   });
 
   it('a fetch that was cut off does not make the next one free', () => {

@@ -9,6 +9,7 @@
 import { AnthropicReader } from './anthropic-reader.js';
 import { DocumentMeter } from './document-meter.js';
 import { EncodedMeter, isEncoded } from './encoded-meter.js';
+import { plainPath } from './estimate.js';
 import { EventsMeter } from './events-meter.js';
 import { LinesMeter } from './lines-meter.js';
 import type { BodyMeter, MeterOptions, UsageMeter, UsageReading } from './meter.js';
@@ -45,18 +46,17 @@ function decoded(options: MeterOptions, meter: BodyMeter): UsageMeter {
 function plainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
   const type = mediaType(options.contentType);
   if (type === 'text/event-stream') return new EventsMeter(options, reader);
-  if (LINES.has(type) || options.path.endsWith('/results')) return new LinesMeter(options, reader);
+  if (options.method === 'GET' && isResultFile(plainPath(options.path))) return new LinesMeter(options, reader);
   // No type at all: JSON is what these providers send.
   if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new DocumentMeter(options, reader);
   return new OpaqueMeter(options, reader);
 }
 
-const LINES: ReadonlySet<string> = new Set([
-  'application/x-jsonl',
-  'application/jsonl',
-  'application/x-ndjson',
-  'application/ndjson',
-]);
+/** Where a batch's results are fetched, one JSON document a line, whatever their content type says. */
+function isResultFile(path: string): boolean {
+  if (path.endsWith('/results')) return path.includes('/messages/batches/');
+  return path.endsWith('/content') && path.includes('/files/');
+}
 
 /** Lower case, without parameters. */
 function mediaType(contentType: string | null): string {

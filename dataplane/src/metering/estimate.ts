@@ -9,6 +9,8 @@ const TEXT_BYTES_PER_TOKEN = 4;
 /** Speech: $0.015 a minute at $12 per MTok is 1 250 tokens for about 0.5 MB of default MP3 (gpt-4o-mini-tts). */
 const AUDIO_BYTES_PER_TOKEN = 400;
 
+/** An image of 500 kB in base64 is about 1 500 tokens, a page of a PDF of 100 kB about 2 000: something between. */
+const BLOB_BYTES_PER_TOKEN = 100;
 /** Heard audio: $0.006 a minute at $6 per MTok is 1 000 tokens a minute (gpt-4o-transcribe), taken at 64 kbit/s. */
 const HEARD_BYTES_PER_SECOND = 8_000;
 const HEARD_BYTES_PER_TOKEN = 480;
@@ -20,6 +22,10 @@ export const heardSeconds = (bytes: number): number => Math.ceil(bytes / HEARD_B
 export const heardTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / HEARD_BYTES_PER_TOKEN));
 export const textTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / TEXT_BYTES_PER_TOKEN));
 export const audioTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / AUDIO_BYTES_PER_TOKEN));
+
+/** Input of a request of which `blobBytes` are packed data. */
+export const requestTokens = (bytes: number, blobBytes: number): number =>
+  textTokens(Math.max(0, bytes - blobBytes)) + Math.ceil(Math.min(bytes, blobBytes) / BLOB_BYTES_PER_TOKEN);
 
 /** Rough yield of a compressed body: text unfolds about threefold, an event stream (all envelope) tenfold. */
 export const encodedTextTokens = (bytes: number): number => textTokens(bytes * 3);

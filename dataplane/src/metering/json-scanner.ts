@@ -28,6 +28,10 @@ const KEY_BYTES_MAX = 256;
 /** After this many bytes of a string by hand, the native search for its end is quicker. */
 const NEAR_BYTES = 48;
 
+/** A stretch of a string that is shorter is text, whatever it looks like. */
+const BLOB_BYTES_MIN = 2_048;
+const BLOB_SAMPLE_BYTES = 256;
+
 const VALUE = 0;
 const FIRST_VALUE = 1; // or the end of an empty array
 const FIRST_KEY = 2; // or the end of an empty object
@@ -88,6 +92,8 @@ export class JsonScanner {
   /** Offset of the last reported value's first byte, and of the byte after it, counted from the document's start. */
   valueStart = 0;
   valueEnd = 0;
+  /** Bytes inside strings that look like packed data (base64): long, without blanks or escapes. Over all documents. */
+  blobBytes = 0;
   /** Offset of the document's first structural byte; -1 before it. */
   rootStart = -1;
 
@@ -346,6 +352,7 @@ export class JsonScanner {
       } else if (++at === near) {
         const found = bytes.subarray(at, to).indexOf(QUOTE);
         const stop = found < 0 ? to : at + found;
+        if (stop - at >= BLOB_BYTES_MIN && isPacked(bytes, at)) this.blobBytes += stop - at;
         const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;
         if (found < 0) {
           this.#escaped = isEscaped;
@@ -369,4 +376,15 @@ function backslashesBefore(bytes: Buffer, start: number, end: number): number {
   let at = end;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;
   return end - at;
+}
+
+/** Only letters, digits and `+/=_-` (base64, base64url, hex) in the sample at `from`. */
+function isPacked(bytes: Buffer, from: number): boolean {
+  for (let at = from; at < from + BLOB_SAMPLE_BYTES; at++) {
+    const byte = bytes[at]!;
+    const isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+    const isOther = (byte >= 0x2f && byte <= 0x39) || byte === 0x2b || byte === 0x3d || byte === 0x5f || byte === 0x2d;
+    if (!isLetter && !isOther) return false;
+  }
+  return true;
 }

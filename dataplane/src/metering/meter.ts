@@ -41,6 +41,8 @@ export interface BillingExtras {
   readonly imageTokensOut: number;
   /** Transcription billed by time, whole seconds. */
   readonly audioSeconds: number;
+  /** Model calls that this reading adds up (results of a batch); 1 as a rule. Price steps go by the single prompt. */
+  readonly modelCalls: number;
   /** How often a per-request price is due: 1 for a 2xx call, e-mails sent for resend, 0 where nothing was bought. */
   readonly units: number;
 }
@@ -56,6 +58,8 @@ export interface MeterOptions {
   readonly path: string;
   /** Body bytes of the request, as far as it was sent: the base of an estimate of the input. */
   readonly requestBytes: number;
+  /** Part of requestBytes that is packed data (base64 images, files), which makes far fewer tokens than text. */
+  readonly requestBlobBytes: number;
   /** From `scanRequest`; null when the body was not read or names none. */
   readonly requestModel: string | null;
   /** Items of a JSON array that is the whole request body (resend batch); 0 when it is none or was not read. */

@@ -2,7 +2,7 @@
  * OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total seen wins.
  *
  * A background response has no usage when it is queued; it is booked when a later GET brings it, once per response id
- * (MeterMemory). Any other GET of a stored answer is free: it was booked when it was made.
+ * (MeterMemory); so are a batch's results, one document a line, at the fetch of their file. Any other GET of a stored answer is free: it was booked when it was made.
  */
 import {
   audioTokens,
@@ -13,6 +13,7 @@ import {
   IMAGE_TOKENS_IN_MAX,
   IMAGE_TOKENS_OUT,
   plainPath,
+  requestTokens,
   textTokens,
 } from './estimate.js';
 import { startsLikeDelta, startsLikeError, startsWithType } from './event-data.js';
@@ -20,7 +21,15 @@ import { compilePaths, type ScanNode } from './json-scanner.js';
 import type { MeterOptions, UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
-import { asObject, type Counts, emptyCounts, openaiCounts, parseObject, parseString } from './usage-fields.js';
+import {
+  addCounts,
+  asObject,
+  type Counts,
+  emptyCounts,
+  openaiCounts,
+  parseObject,
+  parseString,
+} from './usage-fields.js';
 import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
@@ -37,9 +46,11 @@ const OUTPUT_TYPE = 9;
 const PATHS = compilePaths({
   usage: USAGE,
   'response.usage': USAGE,
+  'response.body.usage': USAGE, // a line of a batch's results
   'x_groq.usage': USAGE, // Groq, where include_usage was not asked for
   model: MODEL,
   'response.model': MODEL,
+  'response.body.model': MODEL,
   service_tier: TIER,
   'response.service_tier': TIER,
   error: ERROR,
@@ -69,6 +80,8 @@ const GENERATING = [
   '/audio/speech',
   '/audio/transcriptions',
   '/audio/translations',
+  '/videos', // no price list has seconds of video: charged like an image of a model nobody knows
+  '/remix',
 ];
 const SEARCHES_MAX = 1_000;
 
@@ -85,6 +98,9 @@ export class OpenAiReader implements UsageReader {
   #background = false;
   #status: string | null = null;
   #id: string | null = null;
+  /** Sum over the lines of a batch's results. */
+  #sum: Counts | null = null;
+  #summed = 0;
   // Of the current document:
   #hasUsage = false;
   #type: string | null = null;
@@ -164,14 +180,20 @@ export class OpenAiReader implements UsageReader {
     this.#searches = 0;
   }
 
-  /** Lines are files of a batch's results: not metered. */
-  lineEnd(): void {}
+  lineEnd(): void {
+    if (this.#counts === null) return;
+    this.#sum ??= emptyCounts();
+    addCounts(this.#sum, this.#counts);
+    this.#summed++;
+    this.#counts = null;
+  }
 
   reading(facts: BodyFacts): UsageReading {
     const { options } = facts;
     const model = this.#model ?? options.requestModel;
     const streamError = facts.kind === 'events' ? this.#streamError : null;
     const more = { streamError, serviceTier: this.#tier };
+    if (facts.kind === 'lines') return this.#batchReading(facts, model);
     if (options.method !== 'POST' && !this.#isFirstSight(options)) return readingOf(emptyCounts(), 'none', model, more);
     if (this.#counts !== null) {
       if (this.#background) this.#memory.add(this.#memoryKey(options));
@@ -181,6 +203,15 @@ export class OpenAiReader implements UsageReader {
     }
     const estimate = this.#estimate(facts);
     return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
+  }
+
+  /** Not remembered when cut off: what was not read is not booked yet. */
+  #batchReading(facts: BodyFacts, model: string | null): UsageReading {
+    const key = `${facts.options.accountId} ${facts.options.path}`;
+    if (this.#sum === null || this.#memory.has(key)) return readingOf(emptyCounts(), 'none', model, {});
+    if (facts.complete) this.#memory.add(key);
+    const more = { serviceTier: 'batch', modelCalls: this.#summed };
+    return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, more);
   }
 
   /** A background response's usage, not booked yet by this data plane. */
@@ -204,13 +235,13 @@ export class OpenAiReader implements UsageReader {
 
 function estimateOf(path: string, facts: BodyFacts, deltas: number): Counts {
   const counts = emptyCounts();
-  const { requestBytes } = facts.options;
-  counts.inUncached = textTokens(requestBytes);
+  const { requestBytes, requestBlobBytes } = facts.options;
+  counts.inUncached = requestTokens(requestBytes, requestBlobBytes);
   if (path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations')) {
     counts.audioSeconds = heardSeconds(requestBytes);
     counts.inUncached = counts.audioIn = heardTokens(requestBytes);
   }
-  if (path.includes('/images/')) {
+  if (path.includes('/images/') || path.includes('/videos')) {
     counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
     counts.out = IMAGE_TOKENS_OUT;
   } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);

@@ -16,12 +16,22 @@ describe('request scanner', () => {
       model: 'gpt-5-mini',
       streamed: true,
       items: 0,
+      blobBytes: 0,
     });
   });
 
   it('counts the e-mails of a batch', () => {
     const body = '[{"to":["a@x","b@x"],"html":"<p>"},{"to":"c@x","html":"[{}]"}]';
     expect(scanRequest(Buffer.from(body), 'application/json').items).toBe(2);
+  });
+
+  it('tells packed data from text', () => {
+    const blobBytes = (text: string): number => scanRequest(Buffer.from(JSON.stringify({ x: [text] })), null).blobBytes;
+    const image = Buffer.alloc(30_000, 7).toString('base64');
+    expect(blobBytes(`data:image/png;base64,${image}`)).toBeGreaterThan(39_900);
+    expect(blobBytes('All work and no play makes Jack a dull boy. '.repeat(500))).toBe(0);
+    expect(blobBytes('中文没有空格'.repeat(2_000))).toBe(0);
+    expect(blobBytes('x'.repeat(1_000))).toBe(0);
   });
 
   const forms: [string, Buffer, string | null][] = [

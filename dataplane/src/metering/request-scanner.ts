@@ -13,6 +13,8 @@ export interface RequestFacts {
   readonly streamed: boolean;
   /** E-mails of a resend batch; 0 when the body is no array. */
   readonly items: number;
+  /** Bytes of packed data (base64) in a JSON body. */
+  readonly blobBytes: number;
 }
 
 const MODEL = 0;
@@ -43,7 +45,7 @@ export class RequestScanner implements ScanSink {
   /** As far as the body has been seen. */
   facts(): RequestFacts {
     const model = this.#form === null ? this.#model : this.#form.model;
-    return { model, streamed: this.#streamed, items: this.#items };
+    return { model, streamed: this.#streamed, items: this.#items, blobBytes: this.#json?.blobBytes ?? 0 };
   }
 
   value(slot: number, text: string | null): void {

@@ -42,6 +42,11 @@ export const emptyCounts = (): Counts => ({
   webSearches: 0,
 });
 
+/** Adds `counts` to `sum`, member by member. */
+export function addCounts(sum: Counts, counts: Counts): void {
+  for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += counts[name];
+}
+
 export type JsonObject = { readonly [name: string]: unknown };
 
 /** The parsed object, or null when the text is not a JSON object. */

@@ -39,6 +39,7 @@ export function readingOf(
     readonly speed?: string | null;
     readonly inferenceGeo?: string | null;
     readonly units?: number;
+    readonly modelCalls?: number;
   },
 ): UsageReading {
   return {
@@ -61,6 +62,7 @@ export function readingOf(
       audioTokensOut: counts.audioOut,
       imageTokensOut: counts.imageOut,
       audioSeconds: counts.audioSeconds,
+      modelCalls: facts.modelCalls ?? 1,
       units: facts.units ?? 1,
     },
   };

@@ -22,6 +22,7 @@ function exchange(overrides: object = {}): Exchange {
     body: { bytes: 100 },
     requestModel: null,
     requestItems: 0,
+    requestBlobBytes: 0,
     requestScanner: null,
     usageAsked: false,
     meter: null,

@@ -31,6 +31,7 @@ export class ProviderMetering implements CallMetering {
     if (isEditable(x)) {
       const { facts, edited } = editChatRequest(body);
       x.requestModel = facts.model;
+      x.requestBlobBytes = facts.blobBytes;
       x.usageAsked = edited !== null;
       return edited ?? body;
     }
@@ -38,6 +39,7 @@ export class ProviderMetering implements CallMetering {
       const facts = scanRequest(body, headerOf(x, 'content-type'));
       x.requestModel = facts.model;
       x.requestItems = facts.items;
+      x.requestBlobBytes = facts.blobBytes;
     }
     return body;
   }
@@ -51,6 +53,7 @@ export class ProviderMetering implements CallMetering {
       const facts = x.requestScanner.facts();
       x.requestModel = facts.model;
       x.requestItems = facts.items;
+      x.requestBlobBytes = facts.blobBytes;
     }
     x.meter = createMeter(
       {
@@ -59,6 +62,7 @@ export class ProviderMetering implements CallMetering {
         method: x.request.method,
         path: x.target!.rest,
         requestBytes: x.body?.bytes ?? 0,
+        requestBlobBytes: x.requestBlobBytes,
         requestModel: x.requestModel,
         requestItems: x.requestItems,
         status: x.upstreamStatus,
