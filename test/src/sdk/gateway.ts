@@ -15,6 +15,8 @@ export interface GatewayAccount {
   readonly credentials: Readonly<Record<string, string>>;
   /** Of a custom provider. */
   readonly usageFormat?: 'openai' | 'anthropic';
+  /** Fields that differ from what the catalogue says, and all that a custom provider has. */
+  readonly upstream?: Partial<IUpstream>;
 }
 
 /** How an SDK reaches a provider: nothing but these two values differs between direct and proxied. */
@@ -62,7 +64,7 @@ export class TestGateway {
 
 const CATALOGUE = new Catalogue();
 
-function upstreamMessage({ slug, origin, credentials, usageFormat }: GatewayAccount): IUpstream {
+function upstreamMessage({ slug, origin, credentials, usageFormat, upstream }: GatewayAccount): IUpstream {
   const provider = CATALOGUE.get(slug);
   const known = provider ?? { usageFormat: 'none', failureStatuses: [500, 502, 503, 504], websocket: true };
   return {
@@ -78,5 +80,6 @@ function upstreamMessage({ slug, origin, credentials, usageFormat }: GatewayAcco
     priceProvider: provider?.priceProvider ?? '',
     failure: { statuses: [...known.failureStatuses], exemptBodyMarker: provider?.failureExemptMarker ?? '' },
     websocket: known.websocket,
+    ...upstream,
   };
 }

@@ -1,0 +1,148 @@
+/** Custom providers: every way of giving the credential, seen from the provider's and from the agent's side. */
+import { request } from 'node:http';
+import type { IInjection, IUpstream } from '@acg/proto/messages';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Answer, json } from '../providers/answer.js';
+import { type SeenRequest, StandIn } from '../providers/stand-in.js';
+import { TestGateway } from './gateway.js';
+
+/** Answers with what it was sent. */
+class EchoProvider extends StandIn {
+  protected override answer({ method, target, headers, body }: SeenRequest): Answer {
+    if (target.endsWith('/moved')) {
+      return json(307, {}, [['location', `${this.origin}/base/v1/here?x=1`]]);
+    }
+    return json(200, { method, target, headers, body: body.toString('latin1') }, [['x-seen', JSON.stringify(headers)]]);
+  }
+}
+
+const SECRET = 'custom/secret+with=bytes&more';
+const INJECTIONS: Readonly<Record<string, IInjection>> = {
+  bearer: { header: { name: 'authorization', prefix: 'Bearer ', secret: SECRET } },
+  header: { header: { name: 'x-service-key', prefix: 'Key ', secret: SECRET } },
+  basic: { basic: { username: 'service-user', password: SECRET } },
+  query: { query: { name: 'service key', secret: SECRET } },
+  none: { none: {} },
+};
+
+let provider: EchoProvider;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  provider = await new EchoProvider().start();
+  const upstream = (injection: IInjection): Partial<IUpstream> => ({ injection, basePath: '/base' });
+  gateway = await TestGateway.start(
+    Object.entries(INJECTIONS).map(([slug, injection]) => ({
+      slug,
+      origin: provider.origin,
+      credentials: {},
+      upstream: upstream(injection),
+    })),
+  );
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.close();
+});
+beforeEach(() => {
+  provider.requests.length = 0;
+});
+
+function call(slug: string, target: string, init: RequestInit = {}): Promise<Response> {
+  const { baseUrl, key } = gateway.route(slug);
+  return fetch(baseUrl + target, {
+    redirect: 'manual',
+    ...init,
+    headers: { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string> | undefined) },
+  });
+}
+
+/** Sends the target as it stands; `fetch` would resolve dot segments itself. */
+function rawStatus(slug: string, target: string): Promise<number> {
+  const { baseUrl, key } = gateway.route(slug);
+  const { hostname, port, pathname } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}` };
+    request({ hostname, port, path: pathname + target, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test.each([
+  ['bearer', { authorization: `Bearer ${SECRET}` }, '/base/v1/x?a=b'],
+  ['header', { 'x-service-key': `Key ${SECRET}` }, '/base/v1/x?a=b'],
+  ['basic', { authorization: `Basic ${Buffer.from(`service-user:${SECRET}`).toString('base64')}` }, '/base/v1/x?a=b'],
+  ['query', {}, `/base/v1/x?a=b&service%20key=${encodeURIComponent(SECRET)}`],
+  ['none', {}, '/base/v1/x?a=b'],
+])('custom provider, %s: the provider gets exactly its credential', async (slug, headers, target) => {
+  const theirs = { 'x-service-key': 'mine', 'x-api-key': 'mine' };
+  expect((await call(slug, '/v1/x?a=b&apikey=mine', { headers: theirs })).status).toBe(200);
+  expect(provider.last.target).toBe(target);
+  expect(provider.last.headers).toMatchObject(headers);
+  const credentialHeaders = Object.keys(provider.last.headers).filter((name) => /auth|key|cookie/.test(name));
+  expect(credentialHeaders.filter((name) => name in headers)).toEqual(Object.keys(headers));
+  if (slug !== 'header') expect(provider.last.headers['x-service-key']).toBe('mine');
+  expect(provider.last.headers['x-api-key']).toBeUndefined();
+});
+
+describe.each(Object.keys(INJECTIONS).filter((slug) => slug !== 'none'))('custom provider, %s', (slug) => {
+  test('an echoed credential comes back masked in every form', async () => {
+    const answer = await call(slug, '/v1/x');
+    const seen = (await answer.text()) + [...answer.headers.values()].join();
+    for (const form of [SECRET, encodeURIComponent(SECRET), Buffer.from(`service-user:${SECRET}`).toString('base64')]) {
+      expect(seen).not.toContain(form);
+    }
+    expect(seen).toContain('*'.repeat(SECRET.length));
+  });
+});
+
+test('custom provider: a redirect to itself leads back through the proxy and is not followed', async () => {
+  const answer = await call('bearer', '/moved');
+  expect(answer.status).toBe(307);
+  expect(answer.headers.get('location')).toBe('/v1/proxy/bearer/v1/here?x=1');
+  expect(provider.requests).toHaveLength(1);
+});
+
+test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  'custom provider: %s passes',
+  async (method) => {
+    const answer = await call('bearer', '/v1/x', { method });
+    expect(answer.status).toBe(200);
+    expect(provider.last).toMatchObject({ method, target: '/base/v1/x' });
+  },
+);
+
+test('custom provider: the token may come in any place an SDK uses', async () => {
+  const { baseUrl, key } = gateway.route('bearer');
+  const basic = (pair: string): Record<string, string> => ({ authorization: `Basic ${btoa(pair)}` });
+  const places: [string, Record<string, string>][] = [
+    ['', { authorization: `Bearer ${key}` }],
+    ['', basic(`anybody:${key}`)],
+    ['', basic(`${key}:`)],
+    ...['x-api-key', 'api-key', 'apikey', 'x-goog-api-key'].map((name): [string, Record<string, string>] => [
+      '',
+      { [name]: key },
+    ]),
+    [`?apikey=${key}`, {}],
+  ];
+  for (const [query, headers] of places) {
+    const answer = await fetch(`${baseUrl}/v1/x${query}`, { headers });
+    expect(answer.status).toBe(200);
+    expect(provider.last.target).toBe('/base/v1/x');
+    expect(provider.last.headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect(provider.last.rawHeaders.join()).not.toContain('acg_');
+  }
+});
+
+test('custom provider: path traversal cannot leave the base path', async () => {
+  for (const path of ['/%2e%2e/admin', '/v1/%2E%2E/%2e%2e/x', '/..%2fadmin', '/a/..%5cadmin', '/..;/admin']) {
+    expect(await rawStatus('bearer', path)).toBe(400);
+  }
+  expect(provider.requests).toHaveLength(0);
+  expect(await rawStatus('bearer', '//evil.example/x')).toBe(200);
+  expect(provider.last.target).toBe('/base//evil.example/x');
+});
