@@ -68,12 +68,12 @@ export class RedisCounters implements Counters {
 
   /** Waits for the store, but not for long: without it requests pass unchecked (SPEC §8). */
   async start(): Promise<void> {
-    await this.#firstLane.enforcingWithin(START_TIMEOUT_MS);
-    if (this.#firstLane.enforcing) {
-      await Promise.all([...this.#lanes.values()].map((lane) => lane.enforcingWithin(START_TIMEOUT_MS)));
+    await this.#firstLane.enforcement.onWithin(START_TIMEOUT_MS);
+    if (this.#firstLane.enforcement.on) {
+      await Promise.all([...this.#lanes.values()].map((lane) => lane.enforcement.onWithin(START_TIMEOUT_MS)));
     }
-    for (const lane of this.#lanes.values()) lane.announceIfOpen(this.#lastError);
-    if (!this.#firstLane.enforcing) return;
+    for (const lane of this.#lanes.values()) lane.enforcement.announceIfOff(this.#lastError);
+    if (!this.#firstLane.enforcement.on) return;
     for (const policy of new Set(await this.#link.evictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
@@ -84,7 +84,7 @@ export class RedisCounters implements Counters {
   }
 
   get enforcing(): boolean {
-    for (const lane of this.#lanes.values()) if (!lane.enforcing) return false;
+    for (const lane of this.#lanes.values()) if (!lane.enforcement.on) return false;
     return true;
   }
 

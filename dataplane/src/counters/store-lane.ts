@@ -15,6 +15,7 @@ import { type CallReply, callKeys, decodeReply, encodeCall, type Windows } from 
 import { AnswerDeadline, type Awaited } from './answer-deadline.js';
 import { monthOfMs } from './calendar-month.js';
 import type { AdmissionRequest, CountersMetrics, StandingRequest } from './counters.js';
+import { Enforcement } from './enforcement.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SpendJournal } from './spend-journal.js';
 import type { SpendMemory } from './spend-memory.js';
@@ -58,7 +59,6 @@ export class StoreLane {
   readonly #link: ScriptLink;
   readonly #settings: LaneSettings;
   readonly #memory: SpendMemory;
-  readonly #log: Logger;
   readonly #metrics: CountersMetrics;
   readonly #deadline: AnswerDeadline<Call>;
   readonly #journal = new SpendJournal(JOURNAL_ENTRIES_MAX);
@@ -68,26 +68,21 @@ export class StoreLane {
   readonly #outstanding = new Set<Call>();
   /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
   readonly #lost: Call[] = [];
-  #enforcing = false;
-  /** The outage has been logged; so its end will be. */
-  #announced = false;
+  readonly enforcement: Enforcement;
   #probe: Call | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
   #seq = 1;
   #lastTag: string;
   #lastSlot: number;
-  #sinceMs = performance.now();
-  #uncheckedHere = 0;
   #onIdle: (() => void) | null = null;
-  #onEnforcing: (() => void) | null = null;
 
   constructor(link: ScriptLink, settings: LaneSettings, memory: SpendMemory, log: Logger, metrics: CountersMetrics) {
     this.#link = link;
     this.#settings = settings;
     this.#memory = memory;
-    this.#log = log;
     this.#metrics = metrics;
+    this.enforcement = new Enforcement(settings.name, log, metrics);
     this.#lastTag = settings.probeTag;
     this.#lastSlot = settings.probeSlot;
     this.#deadline = new AnswerDeadline(settings.timeoutMs, this.#late);
@@ -95,20 +90,9 @@ export class StoreLane {
     setImmediate(() => this.connected());
   }
 
-  get enforcing(): boolean {
-    return this.#enforcing;
-  }
-
-  /** Nothing is queued, under way or kept for later. */
-  get idle(): boolean {
-    return (
-      this.#turns.size === 0 && this.#outstanding.size === 0 && this.#lost.length === 0 && this.#journal.size === 0
-    );
-  }
-
   admit(slot: number, request: AdmissionRequest, done: AdmissionDone): void {
-    if (!this.#enforcing) {
-      this.#countUnchecked(1);
+    if (!this.enforcement.on) {
+      this.enforcement.countUnchecked(1);
       done(uncheckedAdmission(request.rpmLimit, request.spendFloorNanos));
       return;
     }
@@ -121,7 +105,7 @@ export class StoreLane {
   }
 
   look(slot: number, request: StandingRequest, providerSlug: string, done: VerdictDone): void {
-    if (this.#enforcing) this.#turn(slot).look(request, providerSlug, this.#memory, done);
+    if (this.enforcement.on) this.#turn(slot).look(request, providerSlug, this.#memory, done);
     else done(null);
   }
 
@@ -132,26 +116,7 @@ export class StoreLane {
 
   /** The connection is up: a good moment to ask. */
   connected(): void {
-    if (!this.#enforcing) this.#sendProbe();
-  }
-
-  /** Says that the store is not there yet, if so. */
-  announceIfOpen(reason: string): void {
-    if (this.#enforcing || this.#announced) return;
-    this.#announced = true;
-    this.#log.warn({ store: this.#settings.name, reason }, 'counter store unavailable: requests pass unchecked');
-  }
-
-  /** Resolves when the lane enforces, or after `timeoutMs`. */
-  enforcingWithin(timeoutMs: number): Promise<void> {
-    if (this.#enforcing) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#onEnforcing = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    if (!this.enforcement.on) this.#sendProbe();
   }
 
   /** Sends what is queued and waits for the answers, at most `timeoutMs`. What is left comes back with the ledger. */
@@ -214,7 +179,7 @@ export class StoreLane {
       windows: this.#settings.windows,
       month: monthOfMs(Date.now()),
       seq: call.seq,
-      raise: this.#enforcing && performance.now() - this.#sinceMs >= RAISE_AFTER_MS,
+      raise: this.enforcement.onFor(RAISE_AFTER_MS),
       mark: call.probe || spends.length > 0,
       tag: call.tag,
       writerId: this.#settings.writerId,
@@ -272,21 +237,17 @@ export class StoreLane {
   #passUnchecked(call: Call): void {
     if (call.decided) return;
     call.decided = true;
-    this.#countUnchecked(call.batch.passUnchecked());
+    this.enforcement.countUnchecked(call.batch.passUnchecked());
   }
 
   #trip(reason: string): void {
-    if (!this.#enforcing) return;
-    this.#enforcing = false;
-    this.#uncheckedHere = 0;
-    this.#sinceMs = performance.now();
-    this.#metrics.enforcing(false);
-    this.announceIfOpen(reason);
+    if (!this.enforcement.on) return;
+    this.enforcement.stop(reason);
     for (const call of this.#outstanding) this.#passUnchecked(call);
     const turns = this.#turns;
     this.#turns = new Map();
     for (const batch of turns.values()) {
-      this.#countUnchecked(batch.passUnchecked());
+      this.enforcement.countUnchecked(batch.passUnchecked());
       this.#journalBatch(batch);
     }
     this.#probeWhenDrained = true;
@@ -300,7 +261,7 @@ export class StoreLane {
   }
 
   #drained(): void {
-    if (this.#probeWhenDrained && !this.#enforcing) {
+    if (this.#probeWhenDrained && !this.enforcement.on) {
       this.#probeWhenDrained = false;
       setImmediate(() => this.connected());
     }
@@ -309,7 +270,7 @@ export class StoreLane {
   }
 
   #sendProbe(): void {
-    if (this.#enforcing || this.#probeTimer === null) return;
+    if (this.enforcement.on || this.#probeTimer === null) return;
     if (this.#probe !== null) {
       if (performance.now() - this.#probe.sentAtMs >= PROBE_GIVE_UP_MS) this.#link.reconnect();
       return;
@@ -331,40 +292,24 @@ export class StoreLane {
 
   #probed(call: Call): void {
     this.#probe = null;
-    if (this.#enforcing) return;
+    if (this.enforcement.on) return;
     if (call.late) {
       // It slept and is awake: ask again. A store that is merely slow waits for the next interval.
       if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
-    } else if (this.#lost.length > 0 || this.#journal.size > 0) this.#sendProbe();
-    else this.#enforce();
-  }
-
-  #enforce(): void {
-    const outageMs = Math.round(performance.now() - this.#sinceMs);
-    this.#enforcing = true;
-    this.#sinceMs = performance.now();
-    this.stop();
-    this.#metrics.enforcing(true);
-    if (this.#announced) {
-      const facts = { store: this.#settings.name, uncheckedRequests: this.#uncheckedHere, outageMs };
-      this.#log.info(facts, 'counter store is back: limits are enforced');
+    } else if (this.#lost.length > 0 || this.#journal.size > 0) {
+      this.#sendProbe();
+    } else {
+      this.stop();
+      this.enforcement.start();
     }
-    this.#announced = false;
-    this.#onEnforcing?.();
-    this.#onEnforcing = null;
   }
 
   #queueSpend(slot: number, agentId: string, month: number, costNanos: number): void {
-    if (this.#enforcing) this.#turn(slot).addSpend(agentId, month, costNanos);
+    if (this.enforcement.on) this.#turn(slot).addSpend(agentId, month, costNanos);
     else if (!this.#journal.add(slot, agentId, month, costNanos)) this.#memory.confirmed(agentId, month, costNanos);
   }
 
   #journalBatch(batch: TurnBatch): void {
     for (const spend of batch.spends) this.#queueSpend(batch.slot, spend.agentId, spend.month, spend.costNanos);
-  }
-
-  #countUnchecked(count: number): void {
-    this.#uncheckedHere += count;
-    if (count > 0) this.#metrics.unchecked(count);
   }
 }
