@@ -3,6 +3,19 @@ import { RedisServer } from './redis-server.js';
 
 const SLOTS = 16_384;
 
+const NODE_ARGS = [
+  '--cluster-enabled',
+  'yes',
+  '--cluster-require-full-coverage',
+  'no',
+  '--cluster-node-timeout',
+  '1000',
+];
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 export class RedisCluster {
   private constructor(readonly nodes: readonly RedisServer[]) {}
 
@@ -25,15 +38,25 @@ export class RedisCluster {
       if (index > 0) await nodes[0]!.admin.call('CLUSTER', 'MEET', '127.0.0.1', String(node.port));
     }
     for (const node of nodes) {
-      while (!(await node.admin.cluster('INFO')).includes('cluster_slots_ok:16384')) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await until(async () => String(await node.admin.cluster('INFO')).includes('cluster_slots_ok:16384'));
     }
     return cluster;
   }
 
   get urls(): readonly URL[] {
     return this.nodes.map((node) => node.url);
+  }
+
+  /** Adds a replica of a master and waits until it has its data. The caller stops it. */
+  async addReplica(master: RedisServer): Promise<RedisServer> {
+    const replica = await RedisServer.start({ args: NODE_ARGS });
+    const masterId = String(await master.admin.cluster('MYID'));
+    await replica.admin.call('CLUSTER', 'MEET', '127.0.0.1', String(master.port));
+    await until(async () => String(await replica.admin.cluster('NODES')).includes(masterId));
+    await until(async () => String(await master.admin.cluster('NODES')).includes(String(replica.port)));
+    await until(async () => (await replica.admin.cluster('REPLICATE', masterId).catch(() => 'not yet')) === 'OK');
+    await until(async () => String(await replica.admin.info('replication')).includes('master_link_status:up'));
+    return replica;
   }
 
   /** Index of the node that a slot was given at the start. */

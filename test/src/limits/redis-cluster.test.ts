@@ -99,3 +99,24 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
   ]);
   await counters.close();
 });
+
+test('cluster: when a master dies, its replica takes over with the counts', async () => {
+  const counters = await open();
+  const master = cluster.nodes[1]!;
+  const replica = await cluster.addReplica(master);
+  let index = 9_000;
+  while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
+  const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
+  counters.addSpend(asked.agentId, 'before-failover', 60);
+  for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
+  await until(async () => (await master.admin.wait(1, 100)) === 1);
+  await master.kill();
+  await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
+  counters.addSpend(asked.agentId, 'during-failover', 40);
+  await until(async () => (await admit(counters, asked)).outcome === 'rpm');
+  await until(() => counters.enforcing);
+  const other = { ...asked, providerSlug: 'failover-budget' };
+  expect(await admit(counters, other)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+  await counters.close();
+  await replica.stop();
+});
