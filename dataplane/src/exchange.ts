@@ -3,6 +3,7 @@
  * Only this file and `relay.ts` write to `res`, each behind {@link Exchange.finished}: nothing is written twice, after
  * the end, or after the agent has gone.
  */
+import type { us_socket_context_t } from 'uWebSockets.js';
 import type { AgentContext, Upstream } from './context/agent-context.js';
 import type { Admission } from './counters/counters.js';
 import type { UsageMeter } from './metering/meter.js';
@@ -13,6 +14,7 @@ import type { RequestBody } from './request-body.js';
 import type { Connection } from './upstream/pools.js';
 import type { ProxyTarget } from './upstream/target.js';
 import type { TokenPosition } from './upstream/token-position.js';
+import type { Handshake } from './websocket/upgrade.js';
 
 /** What an exchange needs of the server's response object. */
 export interface AgentResponse {
@@ -29,6 +31,17 @@ export interface AgentResponse {
   resume(): void;
   getRemoteAddressAsText(): ArrayBuffer;
   close(): unknown;
+}
+
+/** The agent's side of an upgrade, as the server hands it over. */
+export interface UpgradableResponse extends AgentResponse {
+  upgrade<UserData>(
+    userData: UserData,
+    key: string,
+    protocol: string,
+    extensions: string,
+    context: us_socket_context_t,
+  ): void;
 }
 
 /** Who hears how exchanges go. */
@@ -108,6 +121,8 @@ export class Exchange {
   dispatchedTick = 0;
   /** `performance.now()` of the upstream's response head; 0 before. */
   respondedTick = 0;
+  /** Of a WebSocket; a request's body counts its own. */
+  bytesIn = 0;
   bytesOut = 0;
   streamed = false;
   websocket = false;
@@ -115,6 +130,11 @@ export class Exchange {
   responseComplete = false;
   /** The first bytes of a failing response, where the circuit needs them. */
   failureHead = '';
+
+  /** Set when the request asks for a WebSocket. */
+  handshake: Handshake | null = null;
+  /** Ends the upstream's handshake that is under way. */
+  abortUpgrade: (() => void) | null = null;
 
   rejection: Rejection | null = null;
   /** The agent has gone; `res` must not be touched. */
@@ -162,6 +182,15 @@ export class Exchange {
         this.finish();
         this.res.end(body, close);
       });
+    });
+  }
+
+  /** Turns the connection into a WebSocket; from then on it is the session's. */
+  upgrade(write: (res: UpgradableResponse) => void): void {
+    if (this.finished) return;
+    this.res.cork(() => {
+      this.finish();
+      write(this.res as UpgradableResponse);
     });
   }
 

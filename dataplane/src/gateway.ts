@@ -7,6 +7,7 @@ import { GrpcProbeOffice } from './circuit/grpc-probe-office.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ContextSource, type LinkListener } from './context/context-source.js';
+import { touches } from './context/invalidation.js';
 import type { Counters } from './counters/counters.js';
 import { createCounters } from './counters/create-counters.js';
 import { MeterMemory } from './metering/meter-memory.js';
@@ -29,6 +30,7 @@ export interface GatewayIdentity {
   readonly workers: number;
 }
 
+const HANDSHAKE_TIMEOUT_MS = 30_000;
 const TALLY_FLUSH_MS = 5_000;
 /** All bodies together that are held whole because they have to be edited. */
 const EDITED_BODIES = 25;
@@ -152,7 +154,12 @@ export class Gateway implements OpsSource {
       onCircuits: (circuits) => this.#board.replace(circuits),
       onCircuit: (circuit) => this.#board.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
-      onSessionsEnd: () => {},
+      onSessionsEnd: (invalidation) => {
+        this.#server.sessions.endRevoked((context, providerSlug) => {
+          if (!touches(invalidation, context)) return false;
+          return invalidation.kind !== 'provider' || invalidation.id === `${context.orgId}/${providerSlug}`;
+        });
+      },
       onFatal,
     };
   }
@@ -168,6 +175,7 @@ export class Gateway implements OpsSource {
         bufferedBodyBytesMax: config.bufferedBodyBytesMax,
         connectionsMax: config.connectionsMax,
         inflightMax: config.inflightMax,
+        handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
         editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
       },
       contexts: this.#cache,
@@ -191,6 +199,7 @@ export class Gateway implements OpsSource {
     this.#metrics.observe({
       inflight: () => server.inflight,
       connections: () => server.connections,
+      webSockets: () => server.sessions.size,
       upstreamOrigins: () => this.#pools.origins,
       cacheHits: () => this.#cache.hits,
       cacheMisses: () => this.#cache.misses,

@@ -165,6 +165,7 @@ export class Fixture {
         bufferedBodyBytesMax: 65_536,
         connectionsMax: 1_000,
         inflightMax: 1_000,
+        handshakeTimeoutMs: 5_000,
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
       },

@@ -25,10 +25,15 @@ import { parseRequestTarget, route } from './stages/route.js';
 import { createSelf, SELF_PATH } from './stages/self.js';
 import { createSettle, type RecordSink } from './stages/settle.js';
 import type { UpstreamPools } from './upstream/pools.js';
+import { PROXY_PREFIX } from './upstream/target.js';
+import { WebSocketSessions } from './websocket/sessions.js';
+import { checkUpgrade, createUpgrade, type Handshake } from './websocket/upgrade.js';
 
 export interface ProxyOptions extends AcceptOptions {
   readonly connectionsMax: number;
   readonly inflightMax: number;
+  /** Of an upstream's WebSocket handshake. */
+  readonly handshakeTimeoutMs: number;
   /** Bytes of all bodies together that are held whole to be edited. */
   readonly editedBodiesBytesMax: number;
 }
@@ -48,7 +53,7 @@ export interface ProxyDeps {
   readonly circuits: Circuits;
   readonly spool: RecordSink & { readonly full: boolean };
   readonly metering: CallMetering;
-  readonly pools: Pick<UpstreamPools, 'acquire'>;
+  readonly pools: Pick<UpstreamPools, 'acquire' | 'connectorFor'>;
   /** Refusals of known agents. */
   readonly tally: { count(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void };
   readonly onAuthenticated: (x: Exchange) => void;
@@ -64,6 +69,9 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   readonly #app: TemplatedApp = uws.App();
   readonly #pipeline: Pipeline;
   readonly #selfPipeline: Pipeline;
+  readonly #upgradePipeline: Pipeline;
+  /** Open WebSockets. */
+  readonly sessions = new WebSocketSessions();
   readonly #acceptor: Acceptor;
   readonly #settle: ReturnType<typeof createSettle>;
   readonly #bodyBudget: EditedBodyBudget;
@@ -85,8 +93,18 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     this.#bodyBudget = new EditedBodyBudget(options.editedBodiesBytesMax);
     this.#pipeline = this.#buildPipeline();
     this.#selfPipeline = this.#buildSelfPipeline();
+    this.#upgradePipeline = this.#buildUpgradePipeline();
     this.#acceptor = new Acceptor(options, this, this, (x) => this.#onAborted(x));
     this.#app.filter((res, count) => this.#onConnection(res, Number(count)));
+    const behavior = this.sessions.behavior((res, req, context) => {
+      const handshake = {
+        key: req.getHeader('sec-websocket-key'),
+        protocols: req.getHeader('sec-websocket-protocol'),
+        context,
+      };
+      this.#onRequest(res, req, this.#upgradePipeline, handshake);
+    });
+    this.#app.ws(`${PROXY_PREFIX}*`, behavior);
     this.#app.any(SELF_PATH, (res, req) => this.#onRequest(res, req, this.#selfPipeline));
     this.#app.any('/*', (res, req) => this.#onRequest(res, req, this.#pipeline));
   }
@@ -129,6 +147,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     this.draining = true;
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
+    this.sessions.endAll();
     if (this.#live.size > 0) await this.#idle(deadlineMs);
     for (const x of this.#live) {
       if (x.errorClass === '') x.errorClass = 'shutdown';
@@ -176,6 +195,27 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     return new Pipeline(stages, (error, x) => this.#onBug(error, x));
   }
 
+  #buildUpgradePipeline(): Pipeline {
+    const { contexts, circuits, counters, pools, options, onAuthenticated } = this.#deps;
+    const advance = (x: Exchange): void => this.#upgradePipeline.advance(x);
+    const stages = [
+      parseRequestTarget,
+      createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
+      route,
+      checkUpgrade,
+      createCircuit(circuits, advance),
+      createAdmit(counters, advance),
+      createUpgrade({
+        connectorFor: (guarded) => pools.connectorFor(guarded),
+        handshakeTimeoutMs: options.handshakeTimeoutMs,
+        settle: this.#settle,
+        onSession: (session) => this.sessions.add(session),
+        onSessionEnd: (session) => this.sessions.remove(session),
+      }),
+    ];
+    return new Pipeline(stages, (error, x) => this.#onBug(error, x));
+  }
+
   #buildSelfPipeline(): Pipeline {
     const { contexts, circuits, counters, onAuthenticated } = this.#deps;
     const advance = (x: Exchange): void => this.#selfPipeline.advance(x);
@@ -211,9 +251,10 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     if (count > 0 && this.#connections > this.#deps.options.connectionsMax) res.close();
   }
 
-  #onRequest(res: HttpResponse, req: HttpRequest, pipeline: Pipeline): void {
+  #onRequest(res: HttpResponse, req: HttpRequest, pipeline: Pipeline, handshake: Handshake | null = null): void {
     const x = this.#acceptor.accept(res, req);
     if (x === null) return;
+    x.handshake = handshake;
     this.#live.add(x);
     pipeline.advance(x);
   }
@@ -234,6 +275,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   /** The agent will get nothing more: ends the call and books what is known of it. */
   #endUpstream(x: Exchange): void {
     x.relay?.abort();
+    x.abortUpgrade?.();
     if (x.forwarded && !x.settled) this.#settle(x, ignore);
     else if (!x.forwarded) this.#giveProbeBack(x);
   }

@@ -28,6 +28,7 @@ const CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
 export interface Figures {
   inflight(): number;
   connections(): number;
+  webSockets(): number;
   upstreamOrigins(): number;
   cacheHits(): number;
   cacheMisses(): number;
@@ -117,6 +118,7 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
     const total = (name: string, help: string, read: () => number) => new CounterView(name, help, registry, read);
     gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
     gauge('gateway_connections', 'Connections of agents', () => figures.connections());
+    gauge('gateway_websockets', 'Open WebSockets', () => figures.webSockets());
     gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
     gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
     gauge(

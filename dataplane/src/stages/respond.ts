@@ -22,12 +22,18 @@ const STREAMED_MEDIA: ReadonlySet<string> = new Set([
 /** Made once per context and forgotten with it. */
 const patternsOf = new WeakMap<Upstream, readonly Buffer[]>();
 
-function maskFor(upstream: Upstream): BodyMask | null {
+/** The byte patterns of an upstream's credential. */
+export function maskPatternsOf(upstream: Upstream): readonly Buffer[] {
   let patterns = patternsOf.get(upstream);
   if (patterns === undefined) {
     patterns = maskPatterns(upstream.injection.secretForms);
     patternsOf.set(upstream, patterns);
   }
+  return patterns;
+}
+
+function maskFor(upstream: Upstream): BodyMask | null {
+  const patterns = maskPatternsOf(upstream);
   return patterns.length === 0 ? null : new BodyMask(patterns);
 }
 

@@ -86,7 +86,7 @@ function usageRecord(x: Exchange, reading: UsageReading | null, price: Price): I
     usageSource: reading?.source ?? 'none',
     priceSource: price.source,
     durationMs: Math.round(performance.now() - x.request.startedTick),
-    bytesIn: x.body?.bytes ?? 0,
+    bytesIn: x.body?.bytes ?? x.bytesIn,
     bytesOut: x.bytesOut,
     streamed: x.streamed,
     circuitKey: upstream.circuitKey,

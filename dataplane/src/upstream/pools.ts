@@ -66,14 +66,18 @@ export class UpstreamPools {
     this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
   }
 
+  /** What dials an address, for connections that are not pooled. */
+  connectorFor(guarded: boolean): Connector {
+    return guarded ? this.#options.egressConnector : this.#connector;
+  }
+
   /** `guarded`: a tenant gave the address, so every connect goes through the egress guard. */
   acquire(origin: string, guarded: boolean): Connection {
     const key = guarded ? `guarded ${origin}` : origin;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       if (this.#pools.size >= this.#originsMax) this.#evict();
-      const connect = guarded ? this.#options.egressConnector : this.#connector;
-      pool = new OriginPool(origin, clientOptions(this.#options, connect));
+      pool = new OriginPool(origin, clientOptions(this.#options, this.connectorFor(guarded)));
       this.#pools.set(key, pool);
     }
     return pool.acquire();

@@ -1,0 +1,75 @@
+/** WebSocket connections to upstreams. The only importer of `ws`. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import type { Connector } from './pools.js';
+
+export type UpstreamSocket = WebSocket;
+
+export interface SocketDial {
+  /** `http(s)://host[:port]`. */
+  readonly origin: string;
+  /** Raw request target; never normalised. */
+  readonly path: string;
+  /** Flat `[name, value, …]` without the handshake's own. */
+  readonly headers: readonly string[];
+  readonly protocols: readonly string[];
+  readonly connector: Connector;
+  readonly handshakeTimeoutMs: number;
+  readonly messageBytesMax: number;
+}
+
+export interface SocketDialObserver {
+  onOpen(socket: UpstreamSocket): void;
+  /** The upstream answered the handshake with something else than 101. */
+  onRefused(response: IncomingMessage): void;
+  onError(error: Error): void;
+}
+
+/** Starts the handshake; exactly one of the observer's methods is called, unless the socket is terminated before. */
+export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserver): UpstreamSocket {
+  const origin = new URL(dial.origin);
+  const socket = new WebSocket(dial.origin.replace(/^http/, 'ws'), [...dial.protocols], {
+    headers: headerObject(dial.headers),
+    followRedirects: false,
+    perMessageDeflate: false,
+    handshakeTimeout: dial.handshakeTimeoutMs,
+    maxPayload: dial.messageBytesMax,
+    skipUTF8Validation: true,
+    createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
+      const { hostname, host, protocol, port } = origin;
+      dial.connector({ hostname, host, protocol, port }, (error, connected) => {
+        if (error !== null) done(error);
+        else done(null, connected as Socket);
+      });
+      return undefined;
+    }) as never,
+    // The library takes its target from a parsed URL, which normalises: ours goes out byte for byte.
+    finishRequest: (request: ClientRequest) => {
+      request.path = dial.path;
+      request.end();
+    },
+  });
+  let settled = false;
+  const once = (report: () => void): void => {
+    if (settled) return;
+    settled = true;
+    report();
+  };
+  socket.on('open', () => once(() => observer.onOpen(socket)));
+  socket.on('unexpected-response', (_request, response) => once(() => observer.onRefused(response)));
+  socket.on('error', (error) => once(() => observer.onError(error)));
+  return socket;
+}
+
+/** Repeated names become lists, as `node:http` wants them. */
+function headerObject(flat: readonly string[]): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    const value = flat[i + 1]!;
+    const earlier = headers[name];
+    headers[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
+  }
+  return headers;
+}

@@ -1,0 +1,159 @@
+/**
+ * One WebSocket between an agent and an upstream: frames go through as messages, both ways.
+ *
+ *   upstream ─▶ mask the credential ─▶ agent       an agent that reads slowly pauses the upstream
+ *   agent ─▶ gateway token becomes the secret ─▶ upstream   (supabase-js repeats its key inside messages)
+ *
+ * The server cannot stop reading an agent's socket, so what waits for a slow upstream is bounded: past the bound both
+ * sides are closed. Booked once, at the end, with the bytes of both directions.
+ */
+import type { WebSocket as AgentSocket } from 'uWebSockets.js';
+import type { Exchange } from '../exchange.js';
+import { BodyMask } from '../upstream/mask.js';
+import type { UpstreamSocket } from '../upstream/upstream-socket.js';
+
+export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+/** Close codes of RFC 6455 that mean "no code was sent" and must not be sent themselves. */
+const UNSENDABLE: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015]);
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
+
+export interface SessionUserData {
+  readonly session: WebSocketSession;
+}
+
+export class WebSocketSession {
+  readonly x: Exchange;
+  readonly #upstream: UpstreamSocket;
+  readonly #patterns: readonly Buffer[];
+  /** What stands in for the gateway token in the agent's messages; null = they pass as they are. */
+  readonly #secret: Buffer | null;
+  readonly #gatewayToken: Buffer;
+  readonly #onEnd: (session: WebSocketSession) => void;
+  #agent: AgentSocket<SessionUserData> | null = null;
+  #ended = false;
+
+  constructor(
+    x: Exchange,
+    upstream: UpstreamSocket,
+    patterns: readonly Buffer[],
+    onEnd: (session: WebSocketSession) => void,
+  ) {
+    this.x = x;
+    this.#upstream = upstream;
+    this.#patterns = patterns;
+    const secret = x.upstream!.injection.secretForms[0];
+    this.#secret = secret === undefined ? null : Buffer.from(secret);
+    this.#gatewayToken = Buffer.from(x.position!.gatewayToken);
+    this.#onEnd = onEnd;
+    upstream.pause(); // until the agent's side is open
+    upstream.on('message', (data, isBinary) => this.#toAgent(data as Buffer, isBinary));
+    upstream.on('close', (code, reason) => this.#onUpstreamClose(code, reason));
+    upstream.on('error', ignore); // always followed by close
+  }
+
+  /** Subprotocol that the upstream chose. */
+  get protocol(): string {
+    return this.#upstream.protocol;
+  }
+
+  opened(agent: AgentSocket<SessionUserData>): void {
+    this.#agent = agent;
+    this.#upstream.resume();
+  }
+
+  /** A message of the agent; its buffer is the server's and must be copied. */
+  fromAgent(message: ArrayBuffer, isBinary: boolean): void {
+    if (this.#ended) return;
+    this.x.bytesIn += message.byteLength;
+    const bytes = Buffer.from(new Uint8Array(message));
+    const outgoing = this.#secret === null ? bytes : replaceAll(bytes, this.#gatewayToken, this.#secret);
+    this.#upstream.send(outgoing, { binary: isBinary });
+    if (this.#upstream.bufferedAmount > WAITING_BYTES_MAX) this.end(TRY_AGAIN_LATER, 'the provider is too slow');
+  }
+
+  agentDrained(): void {
+    if (!this.#ended) this.#upstream.resume();
+  }
+
+  agentClosed(code: number, reason: ArrayBuffer): void {
+    this.#agent = null;
+    if (this.#ended) return;
+    if (UNSENDABLE.has(code)) this.#upstream.close(NORMAL);
+    else this.#upstream.close(code, Buffer.from(reason.slice(0)));
+    this.#finish();
+  }
+
+  /** Ends both sides. */
+  end(code: number = GOING_AWAY, reason = ''): void {
+    if (this.#ended) return;
+    this.#upstream.close(code, reason);
+    this.#closeAgent(code, reason);
+    this.#finish();
+  }
+
+  /** The agent went away before its side was open. */
+  abandon(): void {
+    if (this.#ended) return;
+    this.#upstream.terminate();
+    this.#finish();
+  }
+
+  #toAgent(message: Buffer, isBinary: boolean): void {
+    if (this.#ended || this.#agent === null) return;
+    this.x.bytesOut += message.length;
+    const sent = this.#agent.send(this.#masked(message), isBinary);
+    if (sent === 0) this.#upstream.pause();
+    else if (sent === 2) this.end(TRY_AGAIN_LATER, 'the agent is too slow');
+  }
+
+  #masked(message: Buffer): Buffer {
+    if (this.#patterns.length === 0) return message;
+    const mask = new BodyMask(this.#patterns);
+    const head = mask.push(message);
+    const tail = mask.flush();
+    return tail.length === 0 ? head : Buffer.concat([head, tail]);
+  }
+
+  #onUpstreamClose(code: number, reason: Buffer): void {
+    if (this.#ended) return;
+    if (code === 1006) this.x.errorClass = 'upstream_cut';
+    else this.x.responseComplete = true;
+    if (UNSENDABLE.has(code)) this.#closeAgent(code === 1006 ? 1011 : NORMAL, '');
+    else this.#closeAgent(code, reason.toString());
+    this.#finish();
+  }
+
+  #closeAgent(code: number, reason: string): void {
+    const agent = this.#agent;
+    this.#agent = null;
+    agent?.end(code, reason);
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.x.errorClass === '') this.x.responseComplete = true;
+    // Half-closed for at most as long as the library's own timeout; then gone.
+    this.#upstream.resume();
+    this.#onEnd(this);
+  }
+}
+
+/** Every occurrence of `from`; the same buffer when there is none. */
+export function replaceAll(bytes: Buffer, from: Buffer, to: Buffer): Buffer {
+  let at = bytes.indexOf(from);
+  if (at === -1) return bytes;
+  const parts: Buffer[] = [];
+  let start = 0;
+  for (; at !== -1; at = bytes.indexOf(from, start)) {
+    parts.push(bytes.subarray(start, at), to);
+    start = at + from.length;
+  }
+  parts.push(bytes.subarray(start));
+  return Buffer.concat(parts);
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,153 @@
+/**
+ * The stages of a WebSocket upgrade that differ from an ordinary call (DESIGN §14): only where frames need no metering,
+ * the upstream's handshake first, then the agent's.
+ */
+
+import type { us_socket_context_t } from 'uWebSockets.js';
+import type { IncomingMessage } from 'node:http';
+import type { Exchange } from '../exchange.js';
+import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+import { failureAnswer, maskPatternsOf } from '../stages/respond.js';
+import { injectCredential } from '../upstream/inject.js';
+import { maskValue } from '../upstream/mask.js';
+import type { Connector } from '../upstream/pools.js';
+import { forwardedHeaders } from '../upstream/request-headers.js';
+import { upstreamPath } from '../upstream/target.js';
+import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
+import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
+
+/** What the agent's handshake said; read before its handler returned. */
+export interface Handshake {
+  readonly key: string;
+  readonly protocols: string;
+  readonly context: us_socket_context_t;
+}
+
+export interface UpgradeDeps {
+  readonly connectorFor: (guarded: boolean) => Connector;
+  readonly handshakeTimeoutMs: number;
+  readonly settle: (x: Exchange, done: (error: Error | null) => void) => void;
+  readonly onSession: (session: WebSocketSession) => void;
+  readonly onSessionEnd: (session: WebSocketSession) => void;
+}
+
+const REFUSAL_BODY_BYTES_MAX = 64 * 1024;
+
+/** Model providers' frames are not metered, so they would bypass the budget: 501. */
+export const checkUpgrade: Stage = (x) => {
+  if (x.upstream!.websocket && x.upstream!.injection.kind !== 'sigv4') return NEXT;
+  x.reject(REJECTIONS.websocketUnmetered);
+  return DONE;
+};
+
+export function createUpgrade(deps: UpgradeDeps): Stage {
+  return (x) => {
+    const upstream = x.upstream!;
+    const headers = forwardedHeaders(x.request.headers, x.position!, upstream.injection);
+    const query = injectCredential(headers, x.target!.query, upstream.injection, x.position!);
+    const path = upstreamPath(upstream.basePath, x.target!.rest);
+    x.forwarded = true;
+    x.websocket = true;
+    x.dispatchedTick = performance.now();
+    const socket = dialUpstreamSocket(
+      {
+        origin: upstream.origin,
+        path: query === null ? path : `${path}?${query}`,
+        headers: withoutHandshake(headers),
+        protocols: protocolsOf(x.handshake!.protocols),
+        connector: deps.connectorFor(upstream.tenantAddress),
+        handshakeTimeoutMs: deps.handshakeTimeoutMs,
+        messageBytesMax: MESSAGE_BYTES_MAX,
+      },
+      {
+        onOpen: (opened) => {
+          const session = new WebSocketSession(x, opened, maskPatternsOf(upstream), (ended) => {
+            deps.onSessionEnd(ended);
+            deps.settle(x, ignore);
+          });
+          x.upstreamStatus = 101;
+          x.responseStatus = 101;
+          x.respondedTick = performance.now();
+          if (x.finished) session.abandon();
+          else open(x, session, deps);
+        },
+        onRefused: (response) => void passRefusalOn(x, response, deps),
+        onError: (error) => {
+          if (x.finished) return;
+          const answer = failureAnswer(x, error);
+          deps.settle(x, () => x.answerFailure(answer));
+        },
+      },
+    );
+    x.abortUpgrade = () => socket.terminate();
+    return WAIT;
+  };
+}
+
+function open(x: Exchange, session: WebSocketSession, deps: UpgradeDeps): void {
+  const { key, context } = x.handshake!;
+  deps.onSession(session);
+  x.upgrade((res) => {
+    const userData: SessionUserData = { session };
+    res.writeStatus('101 Switching Protocols');
+    res.writeHeader('x-gateway-request-id', x.request.id);
+    res.upgrade(userData, key, session.protocol, '', context);
+  });
+}
+
+/** The upstream's own answer to the handshake, bounded and masked. */
+async function passRefusalOn(x: Exchange, response: IncomingMessage, deps: UpgradeDeps): Promise<void> {
+  let body = '';
+  try {
+    for await (const chunk of response) {
+      body += (chunk as Buffer).toString('latin1');
+      if (body.length > REFUSAL_BODY_BYTES_MAX) break;
+    }
+  } catch {
+    // What has arrived is enough to say why.
+  }
+  response.destroy();
+  if (x.finished) return;
+  const status = response.statusCode ?? 502;
+  x.upstreamStatus = status;
+  x.responseStatus = status;
+  x.responseComplete = true;
+  x.bytesOut = body.length;
+  const answer = refusalOf(status, maskValue(body, x.upstream!.injection.secretForms));
+  deps.settle(x, () => x.answerFailure(answer));
+}
+
+function refusalOf(status: number, body: string): Rejection {
+  const passes = status >= 300 && status <= 599;
+  const { statusLine } = passes ? { statusLine: `${status} Upgrade refused` } : REJECTIONS.upstreamUnreachable;
+  const message = 'The provider refused the WebSocket connection.';
+  const text = JSON.stringify({ error: message, message, providerAnswer: body });
+  return { reason: 'upgrade_refused', status, statusLine, message, body: text, headers: [], close: true };
+}
+
+const HANDSHAKE: ReadonlySet<string> = new Set([
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-extensions',
+  'sec-websocket-protocol',
+  'accept-encoding',
+]);
+
+function withoutHandshake(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!HANDSHAKE.has(headers[i]!)) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Offered subprotocols, once each; what is no token is left out. */
+function protocolsOf(value: string): string[] {
+  const names = value.split(',').map((part) => part.trim());
+  return [...new Set(names.filter((name) => TOKEN.test(name)))];
+}
+
+const ignore = (): void => {};
