@@ -12,7 +12,7 @@ import type { Listed, Page } from '../http/pagination.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { parseCredentials } from '../providers/catalogue/credentials.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
-import { type AssignableProvider, credentialFieldsOf } from '../providers/upstream-of.js';
+import { type AssignableProvider, credentialFieldsOf, sharedCircuitOf } from '../providers/upstream-of.js';
 import { sealCredentials } from './credentials.js';
 import type { Account, AccountInput } from './schema.js';
 import * as store from './store.js';
@@ -51,7 +51,9 @@ export class AccountService {
         const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
         const id = uuidv7(Date.now());
         const sealed = sealCredentials(this.vault, orgId, id, credentials);
-        const row = await store.insertAccount(tx, { id, orgId, agentId, providerSlug, customProviderId, sealed });
+        const account = { id, orgId, agentId, providerSlug, customProviderId, sealed };
+        const circuitKey = sharedCircuitOf(assignable, credentials);
+        const row = await store.insertAccount(tx, { ...account, circuitKey });
         const changes = { agentId: [null, agentId], providerSlug: [null, providerSlug] } as const;
         await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
         await publish(tx, [{ kind: 'agent', id: agentId }]);
@@ -73,7 +75,8 @@ export class AccountService {
       await this.agents.lock(tx, orgId, before.agentId);
       const { assignable } = await this.#hold(tx, orgId, before.providerSlug);
       const credentials = parseCredentials(credentialFieldsOf(assignable), given);
-      const row = await store.replaceCredentials(tx, orgId, id, sealCredentials(this.vault, orgId, id, credentials));
+      const sealed = sealCredentials(this.vault, orgId, id, credentials);
+      const row = await store.replaceCredentials(tx, orgId, id, sealed, sharedCircuitOf(assignable, credentials));
       if (row === null) throw new NotFound('provider account');
       await recordAudit(
         tx,

@@ -18,6 +18,8 @@ export interface NewAccount {
   /** Null: built in. */
   readonly customProviderId: string | null;
   readonly sealed: Sealed;
+  /** Null: custom. Tells whom the events of a circuit concern. */
+  readonly circuitKey: string | null;
 }
 
 const columns = (sql: Sql | Tx) => sql`
@@ -48,9 +50,10 @@ export async function loadAccount(sql: Sql | Tx, orgId: string, id: string): Pro
 export async function insertAccount(tx: Tx, account: NewAccount): Promise<AccountRow> {
   const { sealed } = account;
   const [row] = await tx<AccountRow[]>`
-    insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext)
+    insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
+                                   circuit_key)
     values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
-            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext})
+            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${account.circuitKey})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -60,10 +63,11 @@ export async function replaceCredentials(
   orgId: string,
   id: string,
   sealed: Sealed,
+  circuitKey: string | null,
 ): Promise<AccountRow | null> {
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           status = 'active', rotated_at = now()
+           circuit_key = ${circuitKey}, status = 'active', rotated_at = now()
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row ?? null;

@@ -5,6 +5,7 @@ import { DEFAULT_RPD_LIMIT, DEFAULT_RPM_LIMIT } from '../contexts/assemble.js';
 import { publish } from '../contexts/publish.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import { NotFound } from '../errors.js';
+import { budgetChanged } from '../events/budget-facts.js';
 import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
@@ -88,6 +89,7 @@ export class AgentService {
       const before = await this.lock(tx, actor.orgId, id);
       const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch });
       await recordAudit(tx, actor, action, { type: 'agent', id }, changesOf(before, row, patch));
+      if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await budgetChanged(tx, id);
       await publish(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
       return present(row);
     });

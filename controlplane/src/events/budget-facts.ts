@@ -110,9 +110,10 @@ function reached(
   agent: BudgetedAgent | undefined,
   { month, beforeNanos, afterNanos }: Omit<SpendChange, 'agentId' | 'orgId'>,
 ): Fact[] {
-  if (agent === undefined || afterNanos <= 0) return [];
+  if (agent === undefined) return [];
   const passed = (percent: number): boolean => {
-    const limitNanos = (agent.budgetCents * NANOS_PER_CENT * percent) / 100;
+    // A budget of zero is reached by the first spend, not by none.
+    const limitNanos = Math.max(1, (agent.budgetCents * NANOS_PER_CENT * percent) / 100);
     return beforeNanos < limitNanos && afterNanos >= limitNanos;
   };
   const facts: Fact[] = [];

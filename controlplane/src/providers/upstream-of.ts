@@ -47,12 +47,22 @@ function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IU
     origin,
     basePath,
     tenantAddress: address.tenantGiven,
-    circuitKey: circuitKey({ providerSlug: provider.slug, origin, orgId: null }),
+    circuitKey: builtInCircuitKey(provider.slug, origin),
     usageFormat: provider.usageFormat,
     priceProvider: provider.priceProvider,
     failure: { statuses: [...provider.failureStatuses], exemptBodyMarker: provider.failureExemptMarker },
     websocket: provider.websocket,
   };
+}
+
+const builtInCircuitKey = (providerSlug: string, origin: string): string =>
+  circuitKey({ providerSlug, origin, orgId: null });
+
+/** The circuit that an account's calls belong to; null for custom providers, whose circuits are their own. */
+export function sharedCircuitOf(assignable: AssignableProvider, credentials: Credentials): string | null {
+  if (assignable.kind === 'custom') return null;
+  const { provider } = assignable;
+  return builtInCircuitKey(provider.slug, splitBaseUrl(provider.address(credentials).baseUrl).origin);
 }
 
 const CUSTOM_FAILURE_STATUSES = [500, 502, 503, 504];

@@ -1,0 +1,202 @@
+/** Budget and abuse events on a real Postgres: each fact once, whoever books it and how often. */
+import { randomUUID } from 'node:crypto';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { type AbuseSigns, observeAbuse, pruneAbuse } from '@acg/controlplane/events/abuse';
+import { budgetChanged, budgetFacts, sweepBudgets } from '@acg/controlplane/events/budget-facts';
+import { appendEvent } from '@acg/controlplane/events/outbox';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from './test-database.js';
+
+const database = useTestDatabase();
+const NANOS_PER_CENT = 10_000_000;
+const month = new Date().toISOString().slice(0, 7);
+const LIMITS = { rejections: 300, authFailures: 50, addresses: 20 };
+
+interface TestAgent {
+  readonly id: string;
+  readonly orgId: string;
+}
+
+async function agent(budgetCents: number | null = 1_000, thresholds = [50, 80]): Promise<TestAgent> {
+  const { sql } = database();
+  const [orgId, project, id] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
+  await sql`insert into organizations (id, name, slug) values (${orgId}, 'O', ${orgId})`;
+  await sql`insert into projects (id, org_id, name, slug) values (${project}, ${orgId}, 'P', 'p')`;
+  await sql`
+    insert into agents (id, org_id, project_id, name, slug, budget_cents_monthly, usage_thresholds)
+    values (${id}, ${orgId}, ${project}, 'Ada', 'a', ${budgetCents}, ${thresholds})`;
+  return { id, orgId };
+}
+
+/** Books spend as the ledger does: the month's row first, then the facts, in one transaction. */
+async function spend({ id, orgId }: TestAgent, cents: number): Promise<void> {
+  await database().sql.begin(async (tx) => {
+    const nanos = cents * NANOS_PER_CENT;
+    const [row] = await tx<{ spent: number }[]>`
+      insert into month_spend as m (agent_id, month, org_id, spent_nanos) values (${id}, ${month}, ${orgId}, ${nanos})
+      on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos
+      returning spent_nanos as spent`;
+    await budgetFacts(tx, [{ agentId: id, orgId, month, beforeNanos: row!.spent - nanos, afterNanos: row!.spent }]);
+  });
+}
+const eventsOf = async ({ orgId }: TestAgent): Promise<{ event: string; data: Record<string, unknown> }[]> => [
+  ...(await database().sql<{ event: string; data: Record<string, unknown> }[]>`
+    select event, data from events where org_id = ${orgId} order by id`),
+];
+const names = async (of: TestAgent): Promise<string[]> =>
+  (await eventsOf(of)).map(({ event, data }) => `${event} ${data.thresholdPercent ?? ''}`.trim());
+
+test('events: thresholds and the budget fire once each while 60 bookings run at once', async () => {
+  const ada = await agent();
+  await Promise.all(Array.from({ length: 60 }, () => spend(ada, 20)));
+  expect((await names(ada)).sort()).toEqual(['agent.budget_exceeded', 'usage.threshold 50', 'usage.threshold 80']);
+  const exceeded = (await eventsOf(ada)).find(({ event }) => event === 'agent.budget_exceeded')!;
+  expect(exceeded.data).toEqual({
+    agentId: ada.id,
+    agentName: 'Ada',
+    budgetCentsMonthly: 1_000,
+    spentCents: 1_000,
+    orgId: ada.orgId,
+  });
+});
+
+test('events: one large booking passes every limit at once', async () => {
+  const ada = await agent();
+  await spend(ada, 499);
+  expect(await names(ada)).toEqual([]);
+  await spend(ada, 5_000);
+  expect(await names(ada)).toEqual(['usage.threshold 50', 'usage.threshold 80', 'agent.budget_exceeded']);
+});
+
+test('events: a budget lowered to the spend fires at once, and raised and reached again fires nothing new', async () => {
+  const { sql } = database();
+  const ada = await agent(null);
+  await spend(ada, 600);
+  expect(await names(ada)).toEqual([]);
+  const setBudget = (cents: number) =>
+    sql.begin(async (tx) => {
+      await tx`update agents set budget_cents_monthly = ${cents} where id = ${ada.id}`;
+      await budgetChanged(tx, ada.id);
+    });
+  await setBudget(1_000);
+  expect(await names(ada)).toEqual(['usage.threshold 50']);
+  await setBudget(600);
+  const all = ['usage.threshold 50', 'usage.threshold 80', 'agent.budget_exceeded'];
+  expect(await names(ada)).toEqual(all);
+  await setBudget(2_000);
+  await spend(ada, 1_400);
+  await setBudget(100);
+  await sweepBudgets(sql);
+  expect(await names(ada)).toEqual(all);
+});
+
+test('events: the sweep finds what nobody noticed, once', async () => {
+  const { sql } = database();
+  const ada = await agent(null, [80]);
+  await spend(ada, 850);
+  await sql`update agents set budget_cents_monthly = 1000 where id = ${ada.id}`;
+  await Promise.all([sweepBudgets(sql), sweepBudgets(sql), sweepBudgets(sql)]);
+  await sweepBudgets(sql);
+  expect(await names(ada)).toEqual(['usage.threshold 80']);
+});
+
+test('events: a budget of zero without spend is no news', async () => {
+  const ada = await agent(0);
+  await database().sql.begin((tx) => budgetChanged(tx, ada.id));
+  expect(await names(ada)).toEqual([]);
+  await spend(ada, 1);
+  expect(await names(ada)).toContain('agent.budget_exceeded');
+});
+
+test('events: what is rolled back never happened, and may happen later', async () => {
+  const { sql } = database();
+  const ada = await agent(1_000, []);
+  const facts = { agentId: ada.id, orgId: ada.orgId, month, beforeNanos: 0, afterNanos: 1_000 * NANOS_PER_CENT };
+  await sql
+    .begin(async (tx) => {
+      await budgetFacts(tx, [facts]);
+      throw new Error('undone');
+    })
+    .catch(() => {});
+  expect(await names(ada)).toEqual([]);
+  await sql.begin((tx) => budgetFacts(tx, [facts]));
+  expect(await names(ada)).toEqual(['agent.budget_exceeded']);
+});
+
+test('events: data that its schema does not know never reaches the outbox', async () => {
+  const ada = await agent();
+  const wrong = { agentId: ada.id, agentName: 'Ada', projectId: ada.id, orgId: ada.orgId, secretKey: 'acg_x' };
+  await expect(database().sql.begin((tx) => appendEvent(tx, ada.orgId, 'agent.created', wrong))).rejects.toThrow(
+    'data of agent.created',
+  );
+  expect(await names(ada)).toEqual([]);
+});
+
+const nowMinuteMs = () => Date.now() - (Date.now() % 60_000);
+const observe = (signs: Partial<AbuseSigns>) =>
+  database().sql.begin((tx) => observeAbuse(tx, LIMITS, { entries: [], rejections: [], sightings: [], ...signs }));
+const rejected = ({ id: agentId }: TestAgent, count: number, minutesAgo = 0, reason = 'rpm') => ({
+  rejections: [{ agentId, reason, minuteMs: nowMinuteMs() - minutesAgo * 60_000, count }],
+});
+
+test('abuse: 300 refusals in five minutes, counted by several control planes at once, are one event', async () => {
+  const ada = await agent();
+  await observe(rejected(ada, 200, 6)); // too old to count with the rest
+  await observe(rejected(ada, 500, 0, 'circuit_open')); // not the agent's doing
+  await observe(rejected(ada, 100, 1));
+  await observe(rejected(ada, 199, 0));
+  expect(await names(ada)).toEqual([]);
+  await Promise.all([observe(rejected(ada, 1)), observe(rejected(ada, 50)), observe(rejected(ada, 50))]);
+  const events = await eventsOf(ada);
+  expect(events).toHaveLength(1);
+  expect(events[0]!.data).toMatchObject({
+    agentId: ada.id,
+    reason: 'rejections',
+    windowSeconds: 300,
+    orgId: ada.orgId,
+  });
+  expect(events[0]!.data.count).toBeGreaterThanOrEqual(300);
+});
+
+test('abuse: 50 upstream 401 and 403 are one event; the next comes an hour later at the soonest', async () => {
+  const { sql } = database();
+  const ada = await agent();
+  const calls = (count: number, upstreamStatus: number) => ({
+    entries: Array.from({ length: count }, () => ({ agentId: ada.id, upstreamStatus, startedAtMs: Date.now() })),
+  });
+  await observe(calls(500, 200));
+  await observe(calls(49, 401));
+  expect(await names(ada)).toEqual([]);
+  await observe(calls(1, 403));
+  expect((await eventsOf(ada))[0]!.data).toMatchObject({ reason: 'auth_failures', count: 50 });
+  await observe(calls(100, 401));
+  await observe(rejected(ada, 1_000));
+  expect(await names(ada)).toHaveLength(1);
+  await sql`update event_facts set at = at - interval '1 hour' where fact = ${`abuse:${ada.id}`}`;
+  await observe(calls(1, 401));
+  expect(await names(ada)).toHaveLength(2);
+});
+
+test('abuse: one token from 20 addresses is an event; old ones do not count, and the table stays bounded', async () => {
+  const { sql } = database();
+  const ada = await agent();
+  const keyId = randomUUID();
+  const seen = (from: number, count: number, agoMs = 0) => ({
+    sightings: Array.from({ length: count }, (_, i) => ({
+      agentId: ada.id,
+      keyId,
+      addressHash: (from + i).toString(16).padStart(64, '0'),
+      seenAtMs: Date.now() - agoMs,
+    })),
+  });
+  await observe(seen(0, 15, 11 * 60_000));
+  await observe(seen(100, 19));
+  await observe(seen(100, 19));
+  expect(await names(ada)).toEqual([]);
+  await observe(seen(200, 1));
+  expect((await eventsOf(ada))[0]!.data).toMatchObject({ reason: 'addresses', count: 20, windowSeconds: 600 });
+  await pruneAbuse(sql);
+  for (let i = 0; i < 10; i++) await observe(seen(1_000 * (i + 1), 500));
+  const [kept] = await sql<{ count: number }[]>`select count(*) as count from abuse_addresses where key_id = ${keyId}`;
+  expect(kept!.count).toBe(25);
+});
