@@ -20,6 +20,7 @@ import { Metrics, metricsRoute } from './ops/metrics.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
+import { loadPriceBook } from './providers/price-book.js';
 import { buildProvisioning } from './provisioning.js';
 
 const SQL_CONNECTIONS_MAX = 10;
@@ -63,7 +64,7 @@ export function buildService(config: Config, log: Logger): Service {
     metrics,
     catalogue,
     vault,
-    greeting: { circuits: async () => eventing.circuitFeed.notClosed(), prices: { overrides: [] } },
+    greeting: { circuits: async () => eventing.circuitFeed.notClosed(), prices: loadPriceBook(config.pricesFile) },
     handlers: { ...eventing.handlers, reportUsage: reportUsageHandler(accounting.ingest, log) },
   });
 

@@ -241,6 +241,15 @@ describe('price: overrides', () => {
     expect(table().costOf({ upstream: resend, reading: sent })).toEqual({ costNanos: 0, source: 'none' });
   });
 
+  it("a model's own per-request price stands in for its provider's", () => {
+    const prices = table();
+    prices.replaceOverrides({
+      overrides: [...book.overrides, { provider: 'openai', model: 'flat', perRequestNanos: 900 }],
+    });
+    const flat = usage('flat', { inUncached: 1000, out: 1000 });
+    expect(prices.costOf({ upstream: openai, reading: flat })).toEqual({ costNanos: 900, source: 'override' });
+  });
+
   it('`*` prices every model without a price of its own, free included', () => {
     const reading = usage('house-model', { inUncached: 1000 });
     const cost = withBook().costOf({ upstream: custom('ours', 'https://llm.example'), reading });

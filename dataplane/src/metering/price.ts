@@ -47,7 +47,8 @@ const WEB_SEARCH_PICO = 10_000_000_000; // $10 per 1000 at both vendors
 
 interface OverridePrice {
   readonly plan: PricePlan;
-  readonly perRequestNanos: number;
+  /** Null: the provider's own per-request price holds. */
+  readonly perRequestNanos: number | null;
 }
 
 interface CachedPlan {
@@ -82,7 +83,7 @@ export class PriceTable {
       };
       overrides.set(planKey(provider, entry.model ?? ''), {
         plan,
-        perRequestNanos: Number(entry.perRequestNanos ?? 0),
+        perRequestNanos: entry.perRequestNanos || null,
       });
     }
     this.#overrides = overrides;
@@ -91,14 +92,18 @@ export class PriceTable {
 
   costOf(query: PriceQuery): Cost {
     const { upstream, reading } = query;
-    const perRequest = this.#overrides.get(planKey(upstream.providerSlug, ''))?.perRequestNanos ?? 0;
-    const perRequestNanos = perRequest * reading.extras.units;
-    if (reading.source === 'none') {
-      return { costNanos: perRequestNanos, source: perRequestNanos > 0 ? 'per_request' : 'none' };
-    }
-    const plan = this.#planOf(upstream, reading.model ?? '');
+    const perRequestNanos = this.#perRequestNanos(upstream, reading);
+    const plan = reading.source === 'none' ? null : this.#planOf(upstream, reading.model ?? '');
     if (plan === null) return { costNanos: perRequestNanos, source: perRequestNanos > 0 ? 'per_request' : 'none' };
     return { costNanos: perRequestNanos + tokensCostNanos(plan, reading), source: plan.source };
+  }
+
+  /** The model's own per-request price, else its provider's. */
+  #perRequestNanos(upstream: PricedUpstream, reading: UsageReading): number {
+    if (this.#overrides.size === 0) return 0;
+    const ofModel = reading.model === null ? null : this.#overrideOf(upstream, reading.model);
+    const ofProvider = this.#overrides.get(planKey(upstream.providerSlug, ''));
+    return (ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0) * reading.extras.units;
   }
 
   #planOf(upstream: PricedUpstream, model: string): PricePlan | null {
@@ -114,8 +119,8 @@ export class PriceTable {
   #lookUp(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
     const name = model === '' ? null : model;
     const undated = withoutDate(model);
-    const override = name && (this.#override(upstream, model) ?? this.#override(upstream, undated));
-    if (override) return override;
+    const override = this.#overrideOf(upstream, model);
+    if (override !== null) return override.plan;
     const vendor = upstream.priceProvider;
     if (name !== null && vendor !== '') {
       const plan = knownPlan(vendor, undated, nowMs) ?? libraryPlan({ providerId: vendor }, model, nowMs);
@@ -124,12 +129,15 @@ export class PriceTable {
       const plan = customPlan(upstream, model, undated, nowMs);
       if (plan !== null) return plan;
     }
-    return this.#override(upstream, ANY_MODEL) ?? fallbackPlan(vendor || upstream.usageFormat, nowMs);
+    return this.#overrideOf(upstream, ANY_MODEL)?.plan ?? fallbackPlan(vendor || upstream.usageFormat, nowMs);
   }
 
-  #override(upstream: PricedUpstream, model: string): PricePlan | null {
+  /** The entry of exactly this model, or of its name without a date. */
+  #overrideOf(upstream: PricedUpstream, model: string): OverridePrice | null {
     if (model === '') return null;
-    return this.#overrides.get(planKey(upstream.providerSlug, model))?.plan ?? null;
+    const { providerSlug } = upstream;
+    const exact = this.#overrides.get(planKey(providerSlug, model));
+    return exact ?? this.#overrides.get(planKey(providerSlug, withoutDate(model))) ?? null;
   }
 }
 
