@@ -51,18 +51,43 @@ export function readResponseHead(raw: readonly (Buffer | string)[], secretForms:
   let locationAt = -1;
   const listed = listedByConnection(raw);
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = latin1(raw[i]!).toLowerCase();
+    const name = forwardedName(raw[i]!);
+    if (name === '') {
+      if (raw[i]!.length === 14) contentLength = lengthIn(raw[i]!, raw[i + 1]!, contentLength);
+      continue;
+    }
+    if (listed?.includes(name)) continue;
     const value = latin1(raw[i + 1]!);
-    if (name === 'content-length' && CONTENT_LENGTH.test(value)) contentLength = Number(value);
-    if (DROPPED.has(name) || name.startsWith('x-gateway-') || listed?.includes(name)) continue;
-    if (!NAME.test(name) || !SAFE_VALUE.test(value)) continue;
+    const ascii = ASCII_VALUE.test(value);
+    if (!ascii && !SAFE_VALUE.test(value)) continue;
     if (name === 'content-type') mediaType = mediaTypeOf(value);
     else if (name === 'content-encoding') contentEncoding = encodingOf(value);
     else if (name === 'location') locationAt = headers.length + 1;
     const masked = maskValue(value, secretForms);
-    headers.push(name, ASCII_VALUE.test(masked) ? masked : Buffer.from(masked, 'latin1'));
+    headers.push(name, ascii ? masked : Buffer.from(masked, 'latin1'));
   }
   return { headers, contentLength, mediaType, contentEncoding, locationAt };
+}
+
+/** Names as providers write them → lower case, or `""` when they do not come back. Providers use few, and the same. */
+const names = new Map<string, string>();
+const NAMES_MAX = 2_000;
+
+function forwardedName(raw: Buffer | string): string {
+  const written = latin1(raw);
+  const known = names.get(written);
+  if (known !== undefined) return known;
+  const lower = written.toLowerCase();
+  const stays = DROPPED.has(lower) || lower.startsWith('x-gateway-') || !NAME.test(lower);
+  const name = stays ? '' : lower;
+  if (names.size < NAMES_MAX && written.length <= 64) names.set(written, name);
+  return name;
+}
+
+function lengthIn(name: Buffer | string, value: Buffer | string, otherwise: number): number {
+  if (latin1(name).toLowerCase() !== 'content-length') return otherwise;
+  const text = latin1(value);
+  return CONTENT_LENGTH.test(text) ? Number(text) : otherwise;
 }
 
 function listedByConnection(raw: readonly (Buffer | string)[]): string[] | null {
