@@ -1,4 +1,5 @@
-/** Session JWTs (DESIGN §11): HS256 only; `sub`, `org`, `ver`, `iat`, `exp`. The role is never in the token. */
+/** Session JWTs (DESIGN §11): HS256 only; `sub`, `org`, `ver`, `jti`, `iat`, `exp`. The role is never in the token. */
+import { randomUUID } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
 import { createSigner, createVerifier, TokenError } from 'fast-jwt';
 import { Unauthenticated } from '../errors.js';
@@ -18,6 +19,7 @@ interface Claims {
   readonly sub: string;
   readonly org: string;
   readonly ver: number;
+  readonly jti: string;
 }
 
 export class SessionTokens {
@@ -34,7 +36,8 @@ export class SessionTokens {
   }
 
   issue(session: Session): string {
-    return this.#sign({ sub: session.userId, org: session.orgId, ver: session.version });
+    // jti: two tokens of one second differ, so that a refreshed one is a new one.
+    return this.#sign({ sub: session.userId, org: session.orgId, ver: session.version, jti: randomUUID() });
   }
 
   /** Throws {@link Unauthenticated} for anything but a valid, unexpired token. */

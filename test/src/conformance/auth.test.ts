@@ -43,6 +43,7 @@ test('§5.2 a JWT expires 7 days after issue; refresh answers a new one', async 
   expect(claims).not.toHaveProperty('role');
   const { status, body } = await post('/v1/auth/refresh', undefined, owner.token);
   expect([status, body]).toEqual([200, { token: expect.any(String) }]);
+  expect(body.token).not.toBe(owner.token);
   const renewed = claimsOf(body.token);
   expect(renewed.exp - renewed.iat).toBe(7 * DAY_S);
   expect((await plane().call('GET', '/v1/me', { token: body.token })).status).toBe(200);

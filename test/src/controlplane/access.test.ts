@@ -5,11 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
 import type { Caller, ExampleCall } from './examples/example.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 
+vi.setConfig({ testTimeout: 240_000 }); // each test walks all routes
 const plane = useControlPlane();
 const CALLERS: readonly Caller[] = ['none', 'viewer', 'member', 'admin', 'owner'];
 const ACCESS_FILE = fileURLToPath(new URL('../../../controlplane/ACCESS.md', import.meta.url));

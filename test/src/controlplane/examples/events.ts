@@ -22,6 +22,7 @@ async function failedDelivery(context: ExampleContext): Promise<string> {
 }
 
 export const EVENT_EXAMPLES: Examples = {
+  'GET /v1/status': { prepare: () => ({}) },
   'GET /v1/webhooks': { prepare: () => ({}) },
   'POST /v1/webhooks': { prepare: () => ({ body: { url: CLOSED, events: ['agent.created'] } }), success: 201 },
   'PATCH /v1/webhooks/:id': {

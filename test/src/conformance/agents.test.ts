@@ -1,0 +1,195 @@
+/** SPEC §2 "Agent", §3 "Agent status", §4 "Agents" and the agent parts of §6 and §8, from outside. */
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+import { firstProject, join, newAgent, signUp, TIMESTAMP, UUID } from './tenant.js';
+
+const plane = useControlPlane();
+
+test('§4 POST /v1/agents answers agent with exactly its fields; §2 a new agent is active; defaults 60, 10000, none', async () => {
+  const owner = await signUp(plane());
+  const projectId = await firstProject(owner);
+  const { status, body } = await owner.post('/v1/agents', { projectId, name: 'Support Bot', description: 'Helps' });
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    agent: {
+      id: UUID,
+      projectId,
+      name: 'Support Bot',
+      slug: 'support-bot',
+      status: 'active',
+      budgetCentsMonthly: null,
+      rpmLimit: 60,
+      rpdLimit: 10_000,
+    },
+  });
+});
+
+test('§4 GET /v1/agents needs projectId and answers agents, total, limit, offset with exactly their fields', async () => {
+  const owner = await signUp(plane());
+  const projectId = await firstProject(owner);
+  const limits = { budgetCentsMonthly: 5_000, rpmLimit: 30, rpdLimit: 500 };
+  const first = await newAgent(owner, limits);
+  const second = await newAgent(owner, { name: 'Second' });
+  const missing = await owner.get('/v1/agents');
+  expect([missing.status, missing.body]).toEqual([400, { error: 'projectId is required' }]);
+  const { body } = await owner.get(`/v1/agents?projectId=${projectId}`);
+  expect(body).toMatchObject({ total: 2, limit: 50, offset: 0 });
+  expect(body.agents.map((agent: { id: string }) => agent.id)).toEqual([second.id, first.id]);
+  expect(body.agents[1]).toEqual({
+    id: first.id,
+    name: 'Support Bot',
+    slug: 'support-bot',
+    status: 'active',
+    ...limits,
+    createdAt: TIMESTAMP,
+  });
+  const other = (await owner.post('/v1/projects', { name: 'Empty' })).body.project;
+  expect((await owner.get(`/v1/agents?projectId=${other.id}`)).body).toMatchObject({ agents: [], total: 0 });
+});
+
+test('§2 GET /v1/agents/:id answers every field of the agent', async () => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner, { description: 'Helps', budgetCentsMonthly: 0 });
+  const { status, body } = await owner.get(`/v1/agents/${id}`);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    agent: {
+      id,
+      projectId: await firstProject(owner),
+      name: 'Support Bot',
+      slug: 'support-bot',
+      description: 'Helps',
+      status: 'active',
+      budgetCentsMonthly: 0,
+      rpmLimit: 60,
+      rpdLimit: 10_000,
+      usageThresholds: [80],
+      createdAt: TIMESTAMP,
+    },
+  });
+});
+
+test('§4 PATCH takes any of its fields; §2 null removes the custom limit and falls back to the default', async () => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner, { budgetCentsMonthly: 1, rpmLimit: 2, rpdLimit: 3 });
+  const path = `/v1/agents/${id}`;
+  const changes = {
+    name: 'New',
+    description: 'New',
+    budgetCentsMonthly: 10,
+    rpmLimit: 20,
+    rpdLimit: 30,
+    usageThresholds: [50, 90],
+  };
+  expect((await owner.patch(path, changes)).body.agent).toMatchObject({ ...changes, slug: 'support-bot' });
+  expect((await owner.patch(path, { rpmLimit: null })).body.agent).toMatchObject({ ...changes, rpmLimit: 60 });
+  const cleared = await owner.patch(path, { rpdLimit: null, budgetCentsMonthly: null });
+  expect(cleared.body.agent).toMatchObject({ rpmLimit: 60, rpdLimit: 10_000, budgetCentsMonthly: null });
+  expect((await owner.get(path)).body).toEqual(cleared.body);
+});
+
+test('§3 the status endpoint accepts exactly active, paused and revoked', async () => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner);
+  for (const status of ['paused', 'active', 'revoked', 'active'] as const) {
+    const answer = await owner.patch(`/v1/agents/${id}/status`, { status });
+    expect([answer.status, answer.body.agent.status]).toEqual([200, status]);
+  }
+  for (const status of ['deleted', 'ACTIVE', '', null, 1]) {
+    expect([status, (await owner.patch(`/v1/agents/${id}/status`, { status })).status]).toEqual([status, 400]);
+  }
+  expect((await owner.patch(`/v1/agents/${id}`, { status: 'paused' })).status).toBe(400);
+});
+
+test('§4 DELETE is permanent: the agent, its keys and its accounts are gone, and its project can go too', async () => {
+  const owner = await signUp(plane());
+  const projectId = await firstProject(owner);
+  const { id } = await newAgent(owner);
+  await owner.post('/v1/api-keys', { name: 'Key', agentId: id });
+  await owner.post('/v1/providers/accounts', {
+    agentId: id,
+    providerSlug: 'openai',
+    credentials: { apiKey: 'sk-12345678' },
+  });
+  expect((await owner.delete(`/v1/projects/${projectId}`)).status).toBe(409);
+  const answer = await owner.delete(`/v1/agents/${id}`);
+  expect([answer.status, answer.body]).toEqual([200, { deleted: true }]);
+  expect((await owner.get(`/v1/agents/${id}`)).status).toBe(404);
+  expect((await owner.delete(`/v1/agents/${id}`)).status).toBe(404);
+  expect((await owner.get('/v1/api-keys')).body).toMatchObject({ keys: [], total: 0 });
+  expect((await owner.get('/v1/providers/accounts')).body).toMatchObject({ accounts: [], total: 0 });
+  expect((await owner.delete(`/v1/projects/${projectId}`)).status).toBe(200);
+});
+
+test.each([
+  ['rpmLimit', 1, 1_000_000],
+  ['rpdLimit', 1, 1_000_000_000],
+  ['budgetCentsMonthly', 0, 1e12],
+])('§8 %s is an integer from %d to %d', async (field, min, max) => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner);
+  const status = async (value: unknown) => (await owner.patch(`/v1/agents/${id}`, { [field]: value })).status;
+  for (const good of [min, max]) expect([good, await status(good)]).toEqual([good, 200]);
+  for (const bad of [min - 1, max + 1, min + 0.5, `${min + 1}`]) expect([bad, await status(bad)]).toEqual([bad, 400]);
+});
+
+test('§2 slugs are made from the name, unique in their project and never sent', async () => {
+  const owner = await signUp(plane());
+  const projectId = await firstProject(owner);
+  const agents = await Promise.all(
+    Array.from({ length: 30 }, () => owner.post('/v1/agents', { projectId, name: 'Same' })),
+  );
+  expect(agents.map((answer) => answer.status)).toEqual(Array(30).fill(201));
+  expect(new Set(agents.map((answer) => answer.body.agent.slug)).size).toBe(30);
+  expect((await owner.post('/v1/agents', { projectId, name: 'x', slug: 'mine' })).body.error).toContain('slug');
+});
+
+test('§6 agent.created and agent.deleted are emitted, in the organization of the agent', async () => {
+  const owner = await signUp(plane());
+  const projectId = await firstProject(owner);
+  const { id } = await newAgent(owner);
+  await owner.delete(`/v1/agents/${id}`);
+  const events = await plane().database
+    .sql`select event, data from events where org_id = ${owner.orgId} order by occurred_at`;
+  const data = { agentId: id, agentName: 'Support Bot', projectId, orgId: owner.orgId };
+  expect([...events]).toEqual([
+    { event: 'agent.created', data },
+    { event: 'agent.deleted', data },
+  ]);
+});
+
+test('two admins who change one agent at once lose nothing: every field has a value that one of them sent', async () => {
+  const owner = await signUp(plane());
+  const admin = await join(plane(), owner, 'admin');
+  const { id } = await newAgent(owner);
+  const path = `/v1/agents/${id}`;
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => [
+      owner.patch(path, { rpmLimit: n + 1 }),
+      admin.patch(path, { rpdLimit: n + 1, description: `change ${n}` }),
+    ]).flat(),
+  );
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+  const { agent } = (await owner.get(path)).body;
+  // Each change is a whole: the description and the daily limit are of the same one, and neither undid the other's.
+  expect(agent.description).toBe(`change ${agent.rpdLimit - 1}`);
+  expect(agent.rpmLimit).not.toBe(60);
+  const trail = (await owner.get('/v1/audit?action=agent.update&limit=100')).body;
+  expect(trail.total).toBe(100);
+  // Read backwards, each entry begins where the one before ended.
+  const rpm = trail.entries.flatMap((e: { changes: { rpmLimit?: unknown[] } }) => e.changes.rpmLimit ?? []).reverse();
+  for (let n = 1; n + 1 < rpm.length; n += 2) expect(rpm[n + 1 - 1]).toBe(rpm[n]);
+});
+
+test('an agent deleted while it is changed answers 200 or 404, never 500', async () => {
+  const owner = await signUp(plane());
+  for (let round = 0; round < 5; round++) {
+    const { id } = await newAgent(owner);
+    const answers = await Promise.all([
+      ...Array.from({ length: 5 }, (_, n) => owner.patch(`/v1/agents/${id}`, { rpmLimit: n + 1 })),
+      owner.post('/v1/api-keys', { name: 'Key', agentId: id }),
+      owner.delete(`/v1/agents/${id}`),
+    ]);
+    for (const { status } of answers) expect([200, 201, 404]).toContain(status);
+  }
+});
