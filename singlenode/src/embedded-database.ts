@@ -6,7 +6,12 @@ import { PostgresCluster } from './postgres/cluster.js';
 import type { NodeSecrets } from './secrets.js';
 
 const DATABASE = 'gateway';
-const SETTINGS = ['shared_buffers=256MB', 'max_connections=100', 'max_wal_size=2GB', 'wal_compression=on'];
+export const EMBEDDED_SETTINGS = [
+  'shared_buffers=256MB',
+  'max_connections=100',
+  'max_wal_size=2GB',
+  'wal_compression=on',
+];
 
 export class EmbeddedDatabase {
   #cluster: PostgresCluster | null = null;
@@ -39,7 +44,7 @@ export class EmbeddedDatabase {
       password: this.secrets.databasePassword,
       logFile: join(this.dataDir, 'postgres.log'),
       port,
-      settings: SETTINGS,
+      settings: EMBEDDED_SETTINGS,
     });
     void cluster.exited.then(() => this.#restart(cluster.port));
     return cluster;

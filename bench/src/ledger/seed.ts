@@ -1,0 +1,93 @@
+/** Fills the ledger by SQL: log rows over 90 days and the rollups that ingest would have made of them. */
+
+import { createLogger } from '@acg/base/log';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { Sql } from '@acg/controlplane/db/sql';
+import { dayOf, UsagePartitions } from '@acg/controlplane/usage/partitions';
+
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+const AGENTS = 200;
+
+export interface Seeded {
+  /** Has a tenth of all rows. */
+  readonly busyAgentId: string;
+  readonly agentIds: readonly string[];
+  readonly rows: number;
+}
+
+export async function seedLedger(
+  sql: Sql,
+  tenant: { readonly orgId: string; readonly projectId: string },
+  rows: number,
+): Promise<Seeded> {
+  const agentIds = Array.from({ length: AGENTS }, () => uuidv7(Date.now()));
+  for (const id of agentIds) {
+    await sql`insert into agents (id, org_id, project_id, name, slug, budget_cents_monthly, created_at)
+      values (${id}, ${tenant.orgId}, ${tenant.projectId}, ${id}, ${id}, 100000000, now() - interval '100 days')`;
+  }
+  const today = dayOf(Date.now());
+  const days = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
+  await new UsagePartitions(sql, DAYS + 10, createLogger('bench', 'silent')).ensure(days);
+  const perDay = Math.ceil(rows / DAYS);
+  const work = [...days];
+  const lanes = [1, 2].map(async () => {
+    for (let day = work.shift(); day !== undefined; day = work.shift()) {
+      const spanMs = day === today ? Date.now() - today : DAY_MS;
+      await fillDay(sql, tenant.orgId, agentIds, day, perDay, spanMs);
+    }
+  });
+  await Promise.all(lanes);
+  await rollUp(sql);
+  await sql`vacuum analyze`;
+  return { busyAgentId: agentIds[0]!, agentIds, rows: perDay * DAYS };
+}
+
+/** Rows in order of time, as they arrive. Agent 0 gets a tenth, the others the rest; one call in 50 fails. */
+async function fillDay(
+  sql: Sql,
+  orgId: string,
+  agentIds: readonly string[],
+  day: number,
+  rows: number,
+  spanMs: number,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local synchronous_commit = off`;
+    await tx`set local statement_timeout = 0`;
+    await tx`
+      insert into usage_records
+      select uuidv7(), ${new Date(day)}::timestamptz + make_interval(secs => floor(i * ${spanMs}::float8 / ${rows}) / 1000),
+             ${orgId}::uuid, a.id, a.id, (array['openai','anthropic','supabase','resend'])[1 + (i / 3) % 4], a.id, 'POST',
+             '/v1/chat/completions', case when i % 50 = 0 then 500 else 200 end, case when i % 50 = 0 then 500 else 200 end,
+             case when i % 5000 = 0 then 'timeout' else '' end, 'gpt-4o-mini-2024-07-18', 100 + i % 900, i % 64, 0,
+             i % 700, 0, 100000 + i % 9000000, 'reported', 'library',
+             (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed'
+        from generate_series(1, ${rows}::integer) as i,
+             lateral (select (${[...agentIds]}::uuid[])[case when i % 10 = 0 then 1 else 2 + (i * 7919::bigint) % ${AGENTS - 1} end] as id) a`;
+  });
+}
+
+/** The rollups of all rows, with sketches in the stored form (usage/sketch.ts). */
+async function rollUp(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local statement_timeout = 0`;
+    await tx`set local work_mem = '256MB'`;
+    await tx`
+      insert into usage_hourly (agent_id, provider_slug, hour, org_id, requests, errors, tokens_in, tokens_out,
+        cost_nanos, duration_ms_sum, latency_sketch)
+      select agent_id, provider_slug, hour, min(org_id::text)::uuid, sum(n), sum(errors), sum(tokens_in), sum(tokens_out),
+             sum(cost), sum(duration), string_agg(int2send(bucket::int2) || int2send(n::int2), ''::bytea order by bucket)
+        from (select agent_id, provider_slug, date_trunc('hour', started_at) as hour, org_id,
+                     case when duration_ms <= 100 then duration_ms
+                          else 100 + ceil(ln(duration_ms / 100.0::float8) / ln(1.025::float8)) end as bucket,
+                     count(*) as n, count(*) filter (where status >= 400) as errors,
+                     sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write) as tokens_in,
+                     sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
+                from usage_records group by 1, 2, 3, 4, 5) b
+       group by agent_id, provider_slug, hour`;
+    await tx`
+      insert into month_spend (agent_id, month, org_id, spent_nanos)
+      select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly group by 1, 2`;
+  });
+}
