@@ -11,7 +11,7 @@ import { presentLog } from './logs.js';
 import type { TimeRange } from './period.js';
 
 export type ExportFormat = 'json' | 'csv';
-const RUN_ROWS = 1_000;
+const RUN_ROWS = 500;
 
 /** Bytes of the whole document. A failure in the middle destroys the stream, so that a cut file never looks whole. */
 export function exportLogs(sql: Sql, agentId: string, range: TimeRange, format: ExportFormat): Readable {

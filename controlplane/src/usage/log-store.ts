@@ -1,5 +1,6 @@
 /** SQL that reads log rows: pages of /logs and runs of the export. */
 import type { Sql } from '../db/sql.js';
+import type { Page } from '../http/pagination.js';
 import type { TimeRange } from './period.js';
 
 export interface LogFilter {
@@ -50,18 +51,26 @@ const columns = (sql: Sql) => sql`
   price_source as "priceSource", duration_ms as "durationMs", ttfb_ms as "ttfbMs", bytes_in as "bytesIn",
   bytes_out as "bytesOut", streamed, data_plane_id as "dataPlaneId"`;
 
-/** Newest first. */
-export function selectLogs(sql: Sql, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
-  return sql<LogRow[]>`
-    select ${columns(sql)} from usage_records where ${condition(sql, filter)}
-     order by started_at desc, id desc limit ${limit} offset ${offset}`;
-}
-
-/** Counts to `max` and no further. */
-export async function countLogs(sql: Sql, filter: LogFilter, max: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from (select 1 from usage_records where ${condition(sql, filter)} limit ${max}) counted`;
-  return row!.count;
+/** A page of matching rows, newest first, and how many match, counted to `countMax` and no further: one scan for both. */
+export async function selectLogPage(
+  sql: Sql,
+  filter: LogFilter,
+  page: Page,
+  countMax: number,
+): Promise<{ readonly rows: readonly LogRow[]; readonly counted: number }> {
+  const { limit, offset } = page;
+  const rows = await sql<(LogRow & { readonly counted: number })[]>`
+    with hits as materialized (
+      select started_at, id from usage_records where ${condition(sql, filter)}
+       order by started_at desc, id desc limit ${Math.max(countMax, offset + limit)}),
+    shown as (select started_at, id from hits order by started_at desc, id desc limit ${limit} offset ${offset})
+    select counted, r.* from (select count(*) as counted from hits) c left join (
+      select row.* from shown s cross join lateral ( -- lateral: 50 look-ups, never a join over all days
+        select ${columns(sql)} from usage_records u where u.started_at = s.started_at and u.id = s.id limit 1) row
+    ) r on true
+     order by "startedAt" desc, id desc`;
+  const counted = rows[0]!.counted;
+  return { rows: rows[0]!.id === null ? [] : rows, counted };
 }
 
 /** The newest `limit` rows of the range before the given row; from there the next call goes on. */

@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../errors.js';
 import type { Page } from '../http/pagination.js';
 import { fractionalCents } from './figures.js';
-import { countLogs, type LogFilter, type LogRow, selectLogs } from './log-store.js';
+import { type LogFilter, type LogRow, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';
 import type { LogRecord, LogsQuery } from './schema.js';
 
@@ -28,10 +28,7 @@ export class UsageLogs {
   async list(agentId: string, query: LogsQuery, page: Page): Promise<LogPage> {
     const filter = filterOf(agentId, query, this.now());
     try {
-      const rows = await selectLogs(this.sql, filter, page.limit, page.offset);
-      // A page that is not full ends the list: then the count is known.
-      const ended = rows.length < page.limit && (rows.length > 0 || page.offset === 0);
-      const counted = ended ? page.offset + rows.length : await countLogs(this.sql, filter, TOTAL_MAX + 1);
+      const { rows, counted } = await selectLogPage(this.sql, filter, page, TOTAL_MAX + 1);
       const total = Math.min(counted, TOTAL_MAX);
       return { logs: rows.map(presentLog), total, totalCapped: counted > TOTAL_MAX };
     } catch (error) {
