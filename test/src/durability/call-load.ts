@@ -1,0 +1,77 @@
+/** A fixed number of calls through the proxy, some streamed; a call that fails is not repeated. */
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+
+export interface CallLoadOptions {
+  /** Origin of the data plane. */
+  readonly url: string;
+  readonly token: string;
+  readonly calls: number;
+  readonly concurrency: number;
+}
+
+export interface CallLoad {
+  /** May change while the load runs: the next calls go there. */
+  url: string;
+  /** Request ids of the responses that arrived to the last byte. */
+  readonly received: readonly string[];
+  readonly done: Promise<void>;
+  counts(): { received: number; failed: number };
+  /** Resolves when so many calls have ended, well or not. */
+  reached(calls: number): Promise<void>;
+}
+
+/** After a refused connection, so that a dead server does not use up all calls at once. */
+const REFUSED_PAUSE_MS = 20;
+
+export function startCalls({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
+  const agent = new Agent({ keepAlive: true });
+  const received: string[] = [];
+  const waiting: { calls: number; resolve: () => void }[] = [];
+  let started = 0;
+  let failed = 0;
+  const ended = (): void => {
+    for (const waiter of waiting.splice(0)) {
+      if (received.length + failed >= waiter.calls) waiter.resolve();
+      else waiting.push(waiter);
+    }
+  };
+  const lane = async (): Promise<void> => {
+    while (started < calls) {
+      const id = await callOnce(agent, load.url, token, started++).catch(() => null);
+      if (id === null) {
+        failed++;
+        await new Promise((resolve) => setTimeout(resolve, REFUSED_PAUSE_MS));
+      } else received.push(id);
+      ended();
+    }
+  };
+  const load: CallLoad = {
+    url,
+    received,
+    done: Promise.resolve(),
+    counts: () => ({ received: received.length, failed }),
+    reached: (target) =>
+      new Promise((resolve) => {
+        waiting.push({ calls: target, resolve });
+        ended();
+      }),
+  };
+  const lanes = Array.from({ length: concurrency }, lane);
+  return Object.assign(load, { done: Promise.all(lanes).then(() => agent.destroy()) });
+}
+
+/** The request id of a 200 whose body arrived completely; rejects otherwise. */
+async function callOnce(agent: Agent, url: string, token: string, n: number): Promise<string> {
+  const call = request(`${url}/v1/proxy/openai/v1/chat/completions`, {
+    agent,
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  });
+  const answered = once(call, 'response') as Promise<[IncomingMessage]>;
+  call.end(JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: `call ${n}` }], stream: n % 3 === 0 }));
+  const [response] = await answered;
+  for await (const _chunk of response); // throws when the connection breaks before the end
+  if (response.statusCode !== 200 || !response.complete) throw new Error(`status ${response.statusCode}`);
+  return String(response.headers['x-gateway-request-id']);
+}

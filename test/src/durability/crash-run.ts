@@ -1,0 +1,177 @@
+/**
+ * Calls through the whole gateway while its parts are killed hard, one after the other: the data plane, the control
+ * plane, Postgres. What a client has received completely must be in the log exactly once, whatever died when, and
+ * while the control plane or its database is away, calls must go on.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Secret } from '@acg/base/secret';
+import { openSql } from '@acg/controlplane/db/sql';
+import { findBinaries } from '@acg/singlenode/postgres/binaries';
+import { type ClusterOptions, PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import type { TestPlane } from '../plane-process.js';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { Stack, type Tenant, until } from '../stack.js';
+import { type CallLoad, startCalls } from './call-load.js';
+
+export interface CrashReport {
+  readonly victim: string;
+  readonly calls: number;
+  /** Responses that a client received to the last byte. */
+  readonly received: number;
+  readonly failed: number;
+  /** Of the calls made while the victim was down. */
+  readonly receivedWhileDown: number;
+  readonly failedWhileDown: number;
+}
+
+export interface LedgerView {
+  readonly requestIds: readonly string[];
+  readonly costCents: number;
+  readonly summary: { readonly totalRequests: number; readonly costCents: number };
+  readonly spentNanos: number;
+}
+
+export class CrashRun {
+  /** Request ids of all completely received responses. */
+  readonly received: string[] = [];
+  #cluster: PostgresCluster;
+  #url = '';
+
+  private constructor(
+    readonly home: string,
+    cluster: PostgresCluster,
+    readonly provider: OpenAiStandIn,
+    readonly stack: Stack,
+    readonly dataPlane: TestPlane,
+    readonly tenant: Tenant,
+    readonly agentId: string,
+    readonly gatewayToken: string,
+    readonly concurrency: number,
+  ) {
+    this.#cluster = cluster;
+  }
+
+  static async start(concurrency: number): Promise<CrashRun> {
+    const home = mkdtempSync(join(tmpdir(), 'acg-crash-'));
+    chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
+    const cluster = await PostgresCluster.start(clusterOptions(home, 0));
+    await cluster.createDatabase('gateway');
+    const provider = await new OpenAiStandIn().start();
+    const stack = await Stack.start({
+      providers: { openai: provider.origin },
+      database: { url: new Secret(cluster.url('gateway')), drop: async () => undefined },
+    });
+    const { plane, url } = await stack.addDataPlane();
+    const tenant = await stack.tenant();
+    const agent = await tenant.agent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000, budgetCentsMonthly: 1_000_000 });
+    const token = await tenant.token(agent.id);
+    await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+    const run = new CrashRun(home, cluster, provider, stack, plane, tenant, agent.id, token, concurrency);
+    run.#url = url;
+    return run;
+  }
+
+  /** Kills the data plane under load and starts it again on its own directory. */
+  async killDataPlane(calls: number): Promise<CrashReport> {
+    return this.#crash('data plane', calls, async (load) => {
+      await this.dataPlane.kill();
+      const ready = await this.dataPlane.start();
+      this.#url = `http://127.0.0.1:${ready.port}`;
+      load.url = this.#url;
+    });
+  }
+
+  /** Kills the control plane under load; it comes back after a quarter of the calls was made without it. */
+  async killControlPlane(calls: number): Promise<CrashReport> {
+    return this.#crash('control plane', calls, async (load, target) => {
+      await this.stack.control.kill();
+      await load.reached(target);
+      await this.stack.startControl();
+    });
+  }
+
+  async killPostgres(calls: number): Promise<CrashReport> {
+    return this.#crash('Postgres', calls, async (load, target) => {
+      process.kill(this.#cluster.pid, 'SIGKILL');
+      await this.#cluster.exited;
+      await load.reached(target);
+      this.#cluster = await PostgresCluster.start(clusterOptions(this.home, this.#cluster.port));
+    });
+  }
+
+  /** The log once it holds every received response and no more records arrive. */
+  async ledger(): Promise<LedgerView> {
+    let ids: string[] = [];
+    await until(
+      async () => {
+        const before = ids.length;
+        ids = (await this.#logs()).map((log) => log.requestId);
+        const known = new Set(ids);
+        return before === ids.length && this.received.every((id) => known.has(id));
+      },
+      'every received response to be in the log',
+      60_000,
+    );
+    const logs = await this.#logs();
+    const summary = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/summary`);
+    const sql = openSql(new Secret(this.#cluster.url('gateway')), { connectionsMax: 1, applicationName: 'test' });
+    const [spend] = await sql<{ nanos: number }[]>`select sum(spent_nanos)::bigint as nanos from month_spend`;
+    await sql.end();
+    return {
+      requestIds: logs.map((log) => log.requestId),
+      costCents: logs.reduce((sum, log) => sum + log.costCents, 0),
+      summary: summary.body,
+      spentNanos: spend!.nanos,
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.stack.stop();
+    await this.provider.stop();
+    await this.#cluster.stop();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  async #crash(
+    victim: string,
+    calls: number,
+    kill: (load: CallLoad, target: number) => Promise<void>,
+  ): Promise<CrashReport> {
+    const load = startCalls({ url: this.#url, token: this.gatewayToken, calls, concurrency: this.concurrency });
+    await load.reached(Math.floor(calls / 2));
+    const before = load.counts();
+    await kill(load, Math.floor((calls * 3) / 4));
+    const after = load.counts();
+    await load.done;
+    this.received.push(...load.received);
+    const { received, failed } = load.counts();
+    return {
+      victim,
+      calls,
+      received,
+      failed,
+      receivedWhileDown: after.received - before.received,
+      failedWhileDown: after.failed - before.failed,
+    };
+  }
+
+  async #logs(): Promise<readonly { readonly requestId: string; readonly costCents: number }[]> {
+    // The export has every record of the period, whatever the page size.
+    const { body } = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/export?format=json&period=24h`);
+    return body;
+  }
+}
+
+function clusterOptions(home: string, port: number): ClusterOptions {
+  return {
+    binaries: findBinaries(),
+    directory: join(home, 'cluster'),
+    password: 'test-only-password',
+    logFile: join(home, 'postgres.log'),
+    port,
+    settings: ['max_connections=50'],
+  };
+}
