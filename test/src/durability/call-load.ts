@@ -69,7 +69,9 @@ async function callOnce(agent: Agent, url: string, token: string, n: number): Pr
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   });
   const answered = once(call, 'response') as Promise<[IncomingMessage]>;
-  call.end(JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: `call ${n}` }], stream: n % 3 === 0 }));
+  call.end(
+    JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: `call ${n}` }], stream: n % 3 === 0 }),
+  );
   const [response] = await answered;
   for await (const _chunk of response); // throws when the connection breaks before the end
   if (response.statusCode !== 200 || !response.complete) throw new Error(`status ${response.statusCode}`);

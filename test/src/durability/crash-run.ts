@@ -130,7 +130,7 @@ export class CrashRun {
 
   async stop(): Promise<void> {
     await this.stack.stop();
-    await this.provider.stop();
+    await this.provider.close();
     await this.#cluster.stop();
     rmSync(this.home, { recursive: true, force: true });
   }
