@@ -113,13 +113,14 @@ const CLASS_OF_CODE: Readonly<Record<string, FailureClass>> = {
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
+  UND_ERR_HEADERS_OVERFLOW: 'protocol',
 };
 
 function classOfError(error: unknown): FailureClass {
-  const code = (error as { code?: unknown }).code;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (name === 'HTTPParserError') return 'protocol';
   if (typeof code !== 'string') return 'network';
   const known = CLASS_OF_CODE[code];
   if (known !== undefined) return known;
-  if (code.startsWith('HPE_')) return 'protocol';
   return /CERT|TLS|SSL|SIGNATURE|EPROTO/.test(code) ? 'tls' : 'network';
 }
