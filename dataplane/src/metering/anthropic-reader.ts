@@ -5,9 +5,9 @@
  */
 import { encodedEventTokens, encodedTextTokens, plainPath, requestTokens, textTokens } from './estimate.js';
 import { startsLikeDelta, startsLikeError } from './event-data.js';
-import { compilePaths, type ScanNode } from './json-scanner.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
+import { compilePaths, type ScanNode } from './scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
 import {
   addCounts,

@@ -6,8 +6,9 @@
  */
 import type { UsageFormat } from '../context/agent-context.js';
 import { plainPath } from './estimate.js';
-import { compilePaths, JsonScanner, type ScanSink } from './json-scanner.js';
+import { JsonScanner, type ScanSink } from './json-scanner.js';
 import type { RequestFacts } from './request-scanner.js';
+import { compilePaths } from './scan-paths.js';
 import { parseString } from './usage-fields.js';
 
 export interface ChatRequest {

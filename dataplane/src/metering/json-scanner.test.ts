@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePaths, JsonScanner, type ScanSink, VALUE_BYTES_MAX } from './json-scanner.js';
+import { JsonScanner, type ScanSink, VALUE_BYTES_MAX } from './json-scanner.js';
+import { compilePaths } from './scan-paths.js';
 
 const USAGE = 0;
 const NESTED = 1;

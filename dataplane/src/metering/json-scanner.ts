@@ -10,13 +10,7 @@
  * that breaks it there ends in `failed`.
  */
 import { ByteStore } from './byte-store.js';
-
-/** Where in a document something is wanted. `slot` ≥ 0: report the value found here. */
-export interface ScanNode {
-  readonly slot: number;
-  readonly members: ReadonlyMap<string, ScanNode> | null;
-  readonly item: ScanNode | null;
-}
+import type { ScanNode } from './scan-paths.js';
 
 export interface ScanSink {
   /** `text`: the value's raw JSON, null when it is longer than VALUE_BYTES_MAX. */
@@ -48,45 +42,6 @@ const FAILED = 12;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-
-/** Compiles `{path: slot}`; `.` separates members, a trailing `[]` of a part means each item of that array. */
-export function compilePaths(paths: Readonly<Record<string, number>>): ScanNode {
-  const root = newNode();
-  for (const [path, slot] of Object.entries(paths)) {
-    let node = root;
-    for (const part of path.split('.')) {
-      const isArray = part.endsWith('[]');
-      node = memberOf(node, isArray ? part.slice(0, -2) : part);
-      if (isArray) node = itemOf(node);
-    }
-    node.slot = slot;
-  }
-  return root;
-}
-
-interface MutableNode {
-  slot: number;
-  members: Map<string, MutableNode> | null;
-  item: MutableNode | null;
-}
-
-const newNode = (): MutableNode => ({ slot: -1, members: null, item: null });
-
-function memberOf(node: MutableNode, name: string): MutableNode {
-  if (name === '') return node; // `[]` alone: the items of a top-level array
-  node.members ??= new Map();
-  let child = node.members.get(name);
-  if (child === undefined) {
-    child = newNode();
-    node.members.set(name, child);
-  }
-  return child;
-}
-
-function itemOf(node: MutableNode): MutableNode {
-  node.item ??= newNode();
-  return node.item;
-}
 
 export class JsonScanner {
   /** Offset of the last reported value's first byte, and of the byte after it, counted from the document's start. */

@@ -4,7 +4,8 @@
  * be JSON or a form with a `model` field (audio, image edits).
  */
 import { FormModel, formBoundary } from './form-model.js';
-import { compilePaths, JsonScanner, type ScanSink } from './json-scanner.js';
+import { JsonScanner, type ScanSink } from './json-scanner.js';
+import { compilePaths } from './scan-paths.js';
 import { parseString } from './usage-fields.js';
 
 export interface RequestFacts {

@@ -1,6 +1,7 @@
 import { plainPath } from './estimate.js';
-import { compilePaths, JsonScanner, type ScanSink } from './json-scanner.js';
+import { JsonScanner, type ScanSink } from './json-scanner.js';
 import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { compilePaths } from './scan-paths.js';
 import { emptyCounts } from './usage-fields.js';
 import { readingOf } from './usage-reader.js';
 

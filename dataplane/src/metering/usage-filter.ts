@@ -4,7 +4,8 @@
  * when their blank line arrives; the beginning of one is held until then. All else passes byte for byte.
  */
 import { ByteStore } from './byte-store.js';
-import { compilePaths, JsonScanner, type ScanSink } from './json-scanner.js';
+import { JsonScanner, type ScanSink } from './json-scanner.js';
+import { compilePaths } from './scan-paths.js';
 
 /** An event longer than this passes unedited. */
 const EVENT_BYTES_MAX = 1_048_576;

@@ -1,7 +1,8 @@
 /** What a provider's format adds to the generic reading of documents and streams. */
 
-import type { ScanNode, ScanSink } from './json-scanner.js';
+import type { ScanSink } from './json-scanner.js';
 import type { MeterOptions, UsageReading } from './meter.js';
+import type { ScanNode } from './scan-paths.js';
 import type { EventKind } from './sse-framer.js';
 import type { Counts } from './usage-fields.js';
 

@@ -213,6 +213,29 @@ describe('openai', () => {
   });
 });
 
+test('an endless event passes byte for byte, and the one after it is still filtered and read', async () => {
+  const end = chatFrames('gpt-5-mini', ['x'], true);
+  const shown = chatFrames('gpt-5-mini', ['x'], false);
+  const piece = Buffer.alloc(65_536, 0x61);
+  const long = [Buffer.from('data: "'), ...Array<Buffer>(128).fill(piece), Buffer.from('"\n\n')];
+  openaiProvider.failNext({
+    answer: {
+      status: 200,
+      headers: [['content-type', 'text/event-stream']],
+      body: [...long, ...end.map((frame) => Buffer.from(frame))],
+    },
+  });
+  const { baseUrl, key } = gateway.route('openai');
+  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-5-mini', messages, stream: true }),
+  });
+  const seen = Buffer.from(await response.arrayBuffer());
+  expect(seen.equals(Buffer.concat([...long, Buffer.from(shown.join(''))]))).toBe(true);
+  expect(await record()).toMatchObject(CHAT);
+});
+
 describe('cut off', () => {
   test('by the provider, a custom one: what came is charged', async () => {
     const frames = chatFrames('gpt-5-mini', ['a', 'b', 'c', 'd'], false).slice(0, 4).join('');
