@@ -73,7 +73,8 @@ export class StoreLane {
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
   #seq = 1;
-  #lastTag: string;
+  /** By slot: the hash tag of the writer's mark there. At most one per slot of a cluster. */
+  readonly #tags = new Map<number, string>();
   #lastSlot: number;
   #onIdle: (() => void) | null = null;
 
@@ -83,7 +84,7 @@ export class StoreLane {
     this.#memory = memory;
     this.#metrics = metrics;
     this.enforcement = new Enforcement(settings.name, log, metrics);
-    this.#lastTag = settings.probeTag;
+    this.#tags.set(settings.probeSlot, settings.probeTag);
     this.#lastSlot = settings.probeSlot;
     this.#deadline = new AnswerDeadline(settings.timeoutMs, this.#late);
     this.#startProbing();
@@ -165,8 +166,11 @@ export class StoreLane {
   }
 
   #newCall(batch: TurnBatch, probe: boolean): Call {
-    const tag = batch.agentId === '' ? this.#lastTag : batch.agentId;
-    this.#lastTag = tag;
+    let tag = this.#tags.get(batch.slot);
+    if (tag === undefined) {
+      tag = batch.agentId;
+      this.#tags.set(batch.slot, tag);
+    }
     this.#lastSlot = batch.slot;
     return { batch, seq: this.#seq++, tag, probe, repeated: false, decided: false, late: false, sentAtMs: 0 };
   }
