@@ -117,7 +117,8 @@ export const outboxDirectory = (config: Config): string => join(config.dataDir, 
 
 const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
 
-function readMasterKeys(read: EnvReader): readonly MasterKey[] {
+/** Also for the command that rotates them. */
+export function readMasterKeys(read: EnvReader): readonly MasterKey[] {
   const raw = read.required('MASTER_KEYS', 'id:base64key[,id:base64key…] with 32-byte keys');
   if (raw === '') return [];
   const keys: MasterKey[] = [];

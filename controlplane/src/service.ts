@@ -4,6 +4,7 @@
  */
 import type { Logger } from '@acg/base/log';
 import { type Accounting, buildAccounting } from './accounting.js';
+import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
@@ -77,6 +78,7 @@ export function buildService(config: Config, log: Logger): Service {
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+      await checkKeyRing(sql, vault);
       await accounting.start();
       await app.listen({ host: config.host, port: config.port });
       identity.start();

@@ -85,7 +85,9 @@ describe('tidy', () => {
       const name = basename(path, '.ts');
       const imported = new RegExp(`['"/]${name}(\\.js)?['"]`);
       const used = everything.some(
-        ([other, source]) => other !== path && !other.endsWith('.test.ts') && imported.test(source),
+        ([other, source]) =>
+          // A fixture is there for tests; everything else needs a user that runs.
+          other !== path && (name.endsWith('-fixture') || !other.endsWith('.test.ts')) && imported.test(source),
       );
       return !used && !packages.includes(`${name}.js`);
     });

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup, type Resolution } from './context-cache.js';
+import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
-import { contextMessage } from './test-context.js';
 
 const base = decodeContext(contextMessage());
 const AGENTS = 3;

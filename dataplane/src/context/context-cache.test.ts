@@ -8,9 +8,9 @@ import {
   type Lookup,
   type Resolution,
 } from './context-cache.js';
+import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
 import type { Invalidation } from './invalidation.js';
-import { contextMessage } from './test-context.js';
 
 const HASH = 'a'.repeat(64);
 const TTL_MS = 1_000;

@@ -8,8 +8,8 @@ import { Server, type ServerWritableStream, type ServiceDefinition, status } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
+import { contextMessage } from './context-fixture.js';
 import { ContextSource } from './context-source.js';
-import { contextMessage } from './test-context.js';
 
 const security: LinkSecurity = { tls: null, internalToken: new Secret('x'.repeat(40)) };
 const HASH = 'ab'.repeat(32);

@@ -1,7 +1,7 @@
 import type { IAgentContext, IInjection } from '@acg/proto/messages';
 import { describe, expect, it } from 'vitest';
+import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
-import { contextMessage } from './test-context.js';
 
 const SECRET = 'sk-"odd secret/+ü';
 

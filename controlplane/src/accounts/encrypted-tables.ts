@@ -1,0 +1,13 @@
+/** Every table that holds ciphertexts of the vault, in one place: what is missing here would not be rotated. */
+import type { SealIdentity } from './vault.js';
+
+export interface EncryptedTable {
+  /** With the columns id, org_id, key_id, nonce and ciphertext. */
+  readonly name: 'provider_accounts' | 'webhook_endpoints';
+  readonly purpose: SealIdentity['purpose'];
+}
+
+export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
+  { name: 'provider_accounts', purpose: 'account' },
+  { name: 'webhook_endpoints', purpose: 'webhook' },
+];

@@ -1,0 +1,47 @@
+/**
+ * `npm run rotate-master-key`: encrypts all stored secrets with the first key of MASTER_KEYS, while the gateway runs.
+ * Before: put the new key first in MASTER_KEYS of every control plane and restart them. Afterwards: take the old key out.
+ */
+import { ConfigError, EnvReader } from '@acg/base/env-reader';
+import { maskSecrets } from '@acg/base/log';
+import { Secret } from '@acg/base/secret';
+import { checkKeyRing } from '../accounts/key-ring-check.js';
+import { reencryptAll } from '../accounts/reencrypt.js';
+import { Vault } from '../accounts/vault.js';
+import { readMasterKeys } from '../config.js';
+import { openSql } from '../db/sql.js';
+
+const EXIT_CONFIG = 78;
+const EXIT_UNAVAILABLE = 69;
+const EXIT_UNREADABLE = 65;
+
+async function rotate(): Promise<void> {
+  const read = new EnvReader(process.env);
+  const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
+  const keys = readMasterKeys(read);
+  read.throwIfInvalid();
+  const vault = new Vault(keys);
+  const sql = openSql(url, { connectionsMax: 1, applicationName: 'acg-rotate-master-key' });
+  try {
+    await checkKeyRing(sql, vault);
+    const { written, unreadable } = await reencryptAll(sql, vault);
+    const counts = Object.entries(written).map(([table, count]) => `${count} of ${table}`);
+    process.stdout.write(`encrypted anew with key ${vault.currentKeyId}: ${counts.join(', ')}\n`);
+    for (const row of unreadable)
+      process.stderr.write(`rotate-master-key: no key opens ${row}: it was left as it is\n`);
+    if (unreadable.length > 0) process.exitCode = EXIT_UNREADABLE;
+    const old = vault.keyIds.filter((id) => id !== vault.currentKeyId);
+    if (old.length > 0 && unreadable.length === 0)
+      process.stdout.write(`MASTER_KEYS no longer needs: ${old.join(', ')}\n`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+try {
+  await rotate();
+} catch (error) {
+  const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
+  for (const problem of problems) process.stderr.write(`rotate-master-key: ${maskSecrets(problem)}\n`);
+  process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : EXIT_UNAVAILABLE;
+}

@@ -1,0 +1,194 @@
+/** A change made through one control-plane instance reaches data planes that watch another one. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Member, startControlPlane, type TestControlPlane } from '../control-plane.js';
+import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { until } from '../until.js';
+import { type WatchedCache, watchControlPlane } from './watched-cache.js';
+
+let database: TestDatabase;
+let api: TestControlPlane;
+let other: TestControlPlane;
+let watched: WatchedCache;
+let owner: Member;
+let projectId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startControlPlane({}, database);
+  other = await startControlPlane({}, database);
+  watched = watchControlPlane([other.grpcAddress], other.config.link);
+  await until('the watch is up', () => watched.source.up);
+  owner = await api.member('owner');
+  projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
+});
+afterAll(async () => {
+  watched?.stop();
+  await api?.stop();
+  await other?.stop();
+  await database?.drop();
+});
+
+async function ok(method: string, path: string, body?: unknown) {
+  const answer = await owner.call(method, path, body);
+  expect({ path, status: answer.status, error: answer.body.error }).toMatchObject({
+    status: expect.toSatisfy((status: number) => status === 200 || status === 201),
+  });
+  return answer.body;
+}
+
+const newAgent = async (name = 'A'): Promise<{ id: string; slug: string }> =>
+  (await ok('POST', '/v1/agents', { projectId, name })).agent;
+const newKey = (fields: object) => ok('POST', '/v1/api-keys', { name: 'k', ...fields });
+const newAccount = async (agentId: string, providerSlug: string, credentials: object): Promise<string> =>
+  (await ok('POST', '/v1/providers/accounts', { agentId, providerSlug, credentials })).account.id;
+
+/** Waits until the cache has let go of what it had, then looks again. */
+async function afterPush(token: string, change: () => Promise<unknown>) {
+  await watched.lookUp(token);
+  const seen = watched.cache.seenRevision;
+  await change();
+  await until('the invalidation has arrived', () => watched.cache.seenRevision > seen);
+  return watched.lookUp(token);
+}
+
+test('push: a revoked key, a paused, changed or deleted agent', async () => {
+  const agent = await newAgent();
+  const { secretKey, key } = await newKey({ agentId: agent.id });
+  expect((await watched.lookUp(secretKey)).context).toMatchObject({ keyId: key.id, rpmLimit: 60, budgetCents: null });
+  const limited = await afterPush(secretKey, () =>
+    ok('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 5, budgetCentsMonthly: 100 }),
+  );
+  expect(limited.context).toMatchObject({ rpmLimit: 5, budgetCents: 100 });
+  const paused = await afterPush(secretKey, () => ok('PATCH', `/v1/agents/${agent.id}/status`, { status: 'paused' }));
+  expect(paused.context!.agentStatus).toBe('paused');
+  expect(watched.ended).toContain(`agent ${agent.id}`);
+  const resumed = await afterPush(secretKey, () => ok('PATCH', `/v1/agents/${agent.id}/status`, { status: 'active' }));
+  expect(resumed.context!.agentStatus).toBe('active');
+  const revoked = await afterPush(secretKey, () => ok('DELETE', `/v1/api-keys/${key.id}`));
+  expect(revoked.refusal).toBe('unknown_token');
+  expect(watched.ended).toContain(`key ${key.id}`);
+  const second = await newKey({ agentId: agent.id });
+  expect((await afterPush(second.secretKey, () => ok('DELETE', `/v1/agents/${agent.id}`))).refusal).toBe(
+    'unknown_token',
+  );
+});
+
+test('push: accounts added, rotated and removed; the secret is the newest one', async () => {
+  const agent = await newAgent();
+  const { secretKey } = await newKey({ agentId: agent.id });
+  const bare = await watched.lookUp(secretKey);
+  expect(bare.context!.upstreams.size).toBe(0);
+  expect([...bare.context!.unassignedProviders].sort()).toEqual(
+    expect.arrayContaining(['anthropic', 'openai', 'resend', 's3', 'supabase', 'vercel']),
+  );
+  let id = '';
+  const added = await afterPush(secretKey, async () => {
+    id = await newAccount(agent.id, 'openai', { apiKey: 'sk-first-0123456789', organization: 'org-1' });
+  });
+  expect(added.context!.upstreams.get('openai')).toMatchObject({
+    origin: 'https://api.openai.com',
+    tenantAddress: false,
+    injection: {
+      kind: 'header',
+      value: 'Bearer sk-first-0123456789',
+      extraHeaders: [['openai-organization', 'org-1']],
+    },
+  });
+  const rotated = await afterPush(secretKey, () =>
+    ok('POST', `/v1/providers/accounts/${id}/rotate`, { credentials: { apiKey: 'sk-second-0123456789' } }),
+  );
+  expect(rotated.context!.upstreams.get('openai')!.injection).toMatchObject({ value: 'Bearer sk-second-0123456789' });
+  const removed = await afterPush(secretKey, () => ok('DELETE', `/v1/providers/accounts/${id}`));
+  expect(removed.context!.upstreams.has('openai')).toBe(false);
+});
+
+test('push: a custom provider created, moved to another origin, and deleted', async () => {
+  const agent = await newAgent();
+  const { secretKey } = await newKey({ agentId: agent.id });
+  let id = '';
+  const created = await afterPush(secretKey, async () => {
+    const { provider } = await ok('POST', '/v1/custom-providers', {
+      slug: 'inhouse',
+      displayName: 'In-house',
+      baseUrl: 'http://127.0.0.1:9/api/',
+      authType: 'header',
+      authName: 'X-Token',
+      authPrefix: 'Token ',
+    });
+    id = provider.id;
+  });
+  expect(created.context!.unassignedProviders.has('inhouse')).toBe(true);
+  let account = '';
+  const assigned = await afterPush(secretKey, async () => {
+    account = await newAccount(agent.id, 'inhouse', { apiKey: 'key-0123456789' });
+  });
+  expect(assigned.context!.upstreams.get('inhouse')).toMatchObject({
+    custom: true,
+    publicSlug: 'custom',
+    origin: 'http://127.0.0.1:9',
+    basePath: '/api',
+    tenantAddress: true,
+    injection: { kind: 'header', name: 'x-token', value: 'Token key-0123456789' },
+  });
+  const sameOrigin = await afterPush(secretKey, () =>
+    ok('PUT', `/v1/custom-providers/${id}`, { baseUrl: 'http://127.0.0.1:9/v2' }),
+  );
+  expect(sameOrigin.context!.upstreams.get('inhouse')).toMatchObject({ basePath: '/v2', accountStatus: 'active' });
+  const moved = await afterPush(secretKey, () =>
+    ok('PUT', `/v1/custom-providers/${id}`, { baseUrl: 'http://127.0.0.2:9' }),
+  );
+  expect(moved.context!.upstreams.get('inhouse')).toMatchObject({
+    origin: 'http://127.0.0.2:9',
+    accountStatus: 'needs_credentials',
+    injection: { kind: 'none' },
+  });
+  const given = await afterPush(secretKey, () =>
+    ok('POST', `/v1/providers/accounts/${account}/rotate`, { credentials: { apiKey: 'key-9876543210' } }),
+  );
+  expect(given.context!.upstreams.get('inhouse')).toMatchObject({ accountStatus: 'active' });
+  const deleted = await afterPush(secretKey, () => ok('DELETE', `/v1/custom-providers/${id}`));
+  expect(deleted.context!.upstreams.has('inhouse')).toBe(false);
+  expect(deleted.context!.unassignedProviders.has('inhouse')).toBe(false);
+});
+
+test('scopes: which agents a token of each scope may name', async () => {
+  const agent = await newAgent('Twin');
+  const elsewhere = (await ok('POST', '/v1/projects', { name: 'Elsewhere' })).project.id;
+  const twin = (await ok('POST', '/v1/agents', { projectId: elsewhere, name: 'Twin' })).agent;
+  expect(twin.slug).toBe(agent.slug);
+  const own = (await newKey({ agentId: agent.id })).secretKey;
+  const project = (await newKey({ scope: 'project', projectId })).secretKey;
+  const org = (await newKey({ scope: 'org' })).secretKey;
+  const stranger = await api.member('owner');
+  const foreignProject = (await stranger.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
+  const foreign = (await stranger.call('POST', '/v1/agents', { projectId: foreignProject, name: 'F' })).body.agent;
+  const outcome = async (token: string, ref: string) => {
+    const { context, refusal } = await watched.lookUp(token, ref);
+    return context?.agentId ?? refusal;
+  };
+  expect(await outcome(own, '')).toBe(agent.id);
+  expect(await outcome(own, agent.id.toUpperCase())).toBe(agent.id);
+  expect(await outcome(own, agent.slug)).toBe(agent.id);
+  expect(await outcome(own, twin.id)).toBe('agent_out_of_scope');
+  expect(await outcome(project, '')).toBe('agent_required');
+  expect(await outcome(project, agent.slug)).toBe(agent.id);
+  expect(await outcome(project, twin.id)).toBe('agent_out_of_scope');
+  expect(await outcome(org, agent.slug)).toBe('agent_ambiguous');
+  expect(await outcome(org, twin.id)).toBe(twin.id);
+  expect(await outcome(org, foreign.id)).toBe('agent_out_of_scope');
+  expect(await outcome(org, 'no such agent')).toBe('agent_out_of_scope');
+  expect(await outcome(org, "' or 1=1 --")).toBe('agent_out_of_scope');
+  expect(await outcome(`acg_${'0'.repeat(64)}`, '')).toBe('unknown_token');
+});
+
+test('expiry: a token past its time is unknown, also where it was cached', async () => {
+  const agent = await newAgent();
+  const { secretKey, key } = await newKey({
+    agentId: agent.id,
+    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  expect((await watched.lookUp(secretKey)).context!.keyExpiresAtMs).toBeGreaterThan(Date.now());
+  await database.sql`update api_keys set expires_at = now() - interval '1 second' where id = ${key.id}`;
+  watched.cache.reset(watched.cache.seenRevision);
+  expect((await watched.lookUp(secretKey)).refusal).toBe('unknown_token');
+});

@@ -1,0 +1,141 @@
+/** Secrets at rest: what a stolen or meddled-with database gives, and how master keys are changed under load. */
+import { randomBytes } from 'node:crypto';
+import { Secret } from '@acg/base/secret';
+import { checkKeyRing } from '@acg/controlplane/accounts/key-ring-check';
+import { reencryptAll } from '@acg/controlplane/accounts/reencrypt';
+import { Vault } from '@acg/controlplane/accounts/vault';
+import { expect, test } from 'vitest';
+import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
+import { watchControlPlane } from '../link/watched-cache.js';
+import { createTestDatabase } from '../test-database.js';
+
+const plane = useControlPlane();
+const masterKey = (id: string, key: Buffer) => ({ id, key: new Secret(key) });
+const testKey = () => masterKey('test', Buffer.alloc(32, 7)); // of control-plane.ts
+
+async function agentWithAccount(owner: Member, apiKey: string): Promise<{ agentId: string; accountId: string }> {
+  const project = await owner.call('POST', '/v1/projects', { name: 'P' });
+  const agent = await owner.call('POST', '/v1/agents', { projectId: project.body.project.id, name: 'A' });
+  const agentId: string = agent.body.agent.id;
+  const account = await owner.call('POST', '/v1/providers/accounts', {
+    agentId,
+    providerSlug: 'openai',
+    credentials: { apiKey },
+  });
+  expect(account.status).toBe(201);
+  return { agentId, accountId: account.body.account.id };
+}
+
+const tokenOf = async (owner: Member, agentId: string): Promise<string> =>
+  (await owner.call('POST', '/v1/api-keys', { name: 'k', agentId })).body.secretKey;
+
+/** The account that the second test damages. */
+let copiedOnto = '';
+
+test('at rest: neither the credential nor the gateway token is anywhere in the database', async () => {
+  const owner = await plane().member('owner');
+  const apiKey = `sk-${randomBytes(20).toString('hex')}`;
+  const { agentId, accountId } = await agentWithAccount(owner, apiKey);
+  const token = await tokenOf(owner, agentId);
+  const rotated = `sk-${randomBytes(20).toString('hex')}`;
+  await owner.call('POST', `/v1/providers/accounts/${accountId}/rotate`, { credentials: { apiKey: rotated } });
+  const { sql } = plane().database;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = 'public'`;
+  expect(tables.length).toBeGreaterThan(15);
+  let bytes = 0;
+  for (const { name } of tables) {
+    const rows = await sql`select to_jsonb(t)::text as row from ${sql(name)} t`;
+    const dump = rows.map((row) => row.row).join('\n');
+    bytes += dump.length;
+    for (const secret of [apiKey, rotated, token]) {
+      for (const form of [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')]) {
+        expect([name, dump.includes(form)]).toEqual([name, false]);
+      }
+    }
+  }
+  expect(bytes).toBeGreaterThan(1_000);
+});
+
+test('at rest: a ciphertext copied onto another account opens there for nobody, and hurts only that account', async () => {
+  const thief = await plane().member('owner');
+  const victim = await plane().member('owner');
+  const stolen = await agentWithAccount(victim, 'sk-victim-0123456789');
+  const own = await agentWithAccount(thief, 'sk-thief-0123456789');
+  await thief.call('POST', '/v1/providers/accounts', {
+    agentId: own.agentId,
+    providerSlug: 'resend',
+    credentials: { apiKey: 're_0123456789' },
+  });
+  await plane().database.sql`
+    update provider_accounts t set ciphertext = s.ciphertext, nonce = s.nonce, key_id = s.key_id
+      from provider_accounts s where s.id = ${stolen.accountId} and t.id = ${own.accountId}`;
+  copiedOnto = own.accountId;
+  const watched = watchControlPlane([plane().grpcAddress], plane().config.link);
+  try {
+    const { context } = await watched.lookUp(await tokenOf(thief, own.agentId));
+    expect(context!.upstreams.get('openai')).toMatchObject({
+      accountStatus: 'needs_credentials',
+      injection: { kind: 'none' },
+    });
+    expect(context!.upstreams.get('resend')!.accountStatus).toBe('active');
+  } finally {
+    watched.stop();
+  }
+});
+
+test('rotation: every secret is encrypted anew while credentials are rotated at the same time, and none is lost', async () => {
+  const owner = await plane().member('owner');
+  const accounts = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => agentWithAccount(owner, `sk-before-0123456789-${n}`)),
+  );
+  await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['agent.created'] });
+  const next = masterKey('next', randomBytes(32));
+  const ring = new Vault([next, testKey()]);
+  const { sql } = plane().database;
+  // The old instances go on writing with their old first key meanwhile.
+  const rotating = accounts.slice(0, 4).map(({ accountId }, n) =>
+    owner.call('POST', `/v1/providers/accounts/${accountId}/rotate`, {
+      credentials: { apiKey: `sk-after-0123456789-${n}` },
+    }),
+  );
+  await checkKeyRing(sql, ring);
+  const first = await reencryptAll(sql, ring);
+  expect(first.unreadable).toEqual([`provider_accounts ${copiedOnto}`]); // of the test before
+  await sql`delete from provider_accounts where id = ${copiedOnto}`;
+  expect((await Promise.all(rotating)).map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+  const second = await reencryptAll(sql, ring); // what the old instances wrote after the first had passed
+  expect([...Object.keys(second.written), ...second.unreadable]).toEqual(['provider_accounts', 'webhook_endpoints']);
+  const onlyNew = new Vault([next]);
+  await checkKeyRing(sql, onlyNew);
+  for (const [n, { accountId }] of accounts.entries()) {
+    const [row] = await sql<{ keyId: string; nonce: Buffer; ciphertext: Buffer }[]>`
+      select key_id as "keyId", nonce, ciphertext from provider_accounts where id = ${accountId}`;
+    const opened = onlyNew.open({ purpose: 'account', orgId: owner.orgId, id: accountId }, row!);
+    expect(JSON.parse(opened)).toEqual({ apiKey: `sk-${n < 4 ? 'after' : 'before'}-0123456789-${n}` });
+  }
+  await reencryptAll(sql, new Vault([testKey(), next])); // back, for the other tests of this database
+});
+
+test('start: a ring that cannot open what is stored is refused in one line, and writes nothing', async () => {
+  const database = await createTestDatabase();
+  try {
+    const first = await startControlPlane({}, database);
+    await agentWithAccount(await first.member('owner'), 'sk-stored-0123456789');
+    await first.stop();
+    const start = (masterKeys: string) => startControlPlane({ MASTER_KEYS: masterKeys }, database);
+    const other = randomBytes(32).toString('base64');
+    await expect(start(`test:${other}`)).rejects.toThrow(
+      /^MASTER_KEYS: test is not the key that was used under this id: set the right one$/,
+    );
+    await expect(start(`new:${other}`)).rejects.toThrow(
+      /^MASTER_KEYS: the key test is missing, and 1 stored secrets need it: add it, after the others$/,
+    );
+    const known = await database.sql`select key_id from master_key_checks`;
+    expect(known.map((row) => row.key_id)).toEqual(['test']);
+    const both = await start(`new:${other},test:${Buffer.alloc(32, 7).toString('base64')}`);
+    await both.stop();
+  } finally {
+    await database.drop();
+  }
+});
