@@ -54,7 +54,13 @@ export function createApp(options: AppOptions) {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
   });
-  app.addHook('onResponse', async (request, reply) => options.metrics.observe(request, reply));
+  app.addHook('onResponse', async (request, reply) => {
+    options.metrics.observe(request, reply);
+    // The pattern, not the address: a query may hold what somebody pasted there by mistake.
+    const { method, routeOptions } = request;
+    const line = { requestId: request.id, method, route: routeOptions.url, status: reply.statusCode };
+    request.log.debug({ ...line, durationMs: Math.round(reply.elapsedTime) }, 'request');
+  });
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     void reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });

@@ -75,6 +75,7 @@ function describeRoute({ schema, url, route }: TransformInput) {
   return {
     url,
     schema: {
+      operationId: operationId(String(route.method), url),
       ...schema,
       tags: schema.tags ?? [url.split('/')[2]],
       description: [schema.description, ACCESS_TEXT[access]].filter(Boolean).join(' '),
@@ -83,3 +84,12 @@ function describeRoute({ schema, url, route }: TransformInput) {
     },
   };
 }
+
+/** `PATCH /v1/agents/:id/status` → `patchAgentsIdStatus`: what generated clients call it. */
+const operationId = (method: string, url: string): string =>
+  method.toLowerCase() +
+  url
+    .replace(/^\/v1\//, '')
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');

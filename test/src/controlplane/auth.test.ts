@@ -241,6 +241,31 @@ test.each([
   expect((await plane().call('POST', path, { body })).status).toBe(400);
 });
 
+test('audit: signup, login, switch, verification and reset are in the trail of the organization', async () => {
+  const { email, answer } = await signup();
+  const { token, org, user } = answer.body;
+  await login(email);
+  await plane().call('POST', '/v1/auth/switch-org', { token, body: { orgId: org.id } });
+  const verify = await plane().mail(email, 'Confirm');
+  await plane().call('POST', '/v1/auth/verify-email', { body: { token: verify.token } });
+  await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
+  const reset = await plane().mail(email, 'new password');
+  const password = 'a whole new password';
+  await plane().call('POST', '/v1/auth/reset-password', { body: { token: reset.token, password } });
+  const again = await login(email, password);
+  const { body } = await plane().call('GET', '/v1/audit', { token: again.body.token });
+  const actions = body.entries.map((entry: { action: string }) => entry.action).sort();
+  expect(actions).toEqual([
+    'organization.create',
+    'session.create',
+    'session.create',
+    'session.create',
+    'user.email_verified',
+    'user.password_reset',
+  ]);
+  for (const entry of body.entries) expect(entry.actor).toEqual({ userId: user.id, email });
+});
+
 test('a session token issued here is the same as everywhere with that secret', async () => {
   const { answer } = await signup();
   const tokens = new SessionTokens(plane().config.jwtSecret);

@@ -206,6 +206,8 @@ test('openapi: 3.1, every route with its answers, none with a reference that lea
     );
   }
   const text = JSON.stringify(body);
+  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map((match) => match[1]);
+  expect([ids.length, new Set(ids).size]).toEqual([routes().length - 1, routes().length - 1]);
   for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     expect(pointer!.split('/').reduce((node, key) => node?.[key], body)).toBeDefined();
   }
