@@ -1,19 +1,22 @@
-// What the tests need beyond npm: a real redis-server. Installs it with apt where that is possible, else says what to do.
+// What the tests need beyond npm: a real redis-server, and openssl to make certificates. Installs them with apt where
+// that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
 
-const present = (binary) => spawnSync(binary, ['--version'], { stdio: 'ignore' }).status === 0;
+const present = (binary, ...args) => spawnSync(binary, args, { stdio: 'ignore' }).status === 0;
 
-if (!present('redis-server')) {
-  const canInstall = process.getuid?.() === 0 && present('apt-get');
+const missing = [];
+if (!present('redis-server', '--version')) missing.push('redis-server');
+if (!present('openssl', 'version')) missing.push('openssl');
+
+if (missing.length > 0) {
+  const names = missing.join(' ');
+  const canInstall = process.getuid?.() === 0 && present('apt-get', '--version');
   if (!canInstall) {
-    console.error('The tests need a real redis-server: install it first (Debian: apt-get install redis-server).');
+    console.error(`The tests need ${missing.join(' and ')}: install first (Debian: apt-get install ${names}).`);
     process.exit(1);
   }
-  console.error('Installing redis-server with apt …');
+  console.error(`Installing ${names} with apt …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env });
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], {
-    stdio: 'inherit',
-    env,
-  });
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { stdio: 'inherit', env });
 }

@@ -1,0 +1,95 @@
+/** The link with the certificates that deploy/make-certificates.sh makes, and with others. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EnvReader } from '@acg/base/env-reader';
+import { GatewayClient, type LinkError, linkStatus } from '@acg/proto/client';
+import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startControlPlane, type TestControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+import { watchControlPlane } from './watched-cache.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../deploy/make-certificates.sh', import.meta.url));
+const TOKEN = 'test-internal-token-0123456789-0123456789';
+const home = mkdtempSync(join(tmpdir(), 'acg-certificates-'));
+let plane: TestControlPlane;
+
+const tlsFiles = (ca: string, end: string): Record<string, string> => ({
+  GRPC_TLS_CA: join(home, ca, 'ca.crt'),
+  GRPC_TLS_CERT: join(home, end, 'dataplane.crt'),
+  GRPC_TLS_KEY: join(home, end, 'dataplane.key'),
+});
+
+function securityOf(env: Readonly<Record<string, string>>): LinkSecurity {
+  const read = new EnvReader(env);
+  const security = readLinkSecurity(read, ['127.0.0.1:1']);
+  read.throwIfInvalid();
+  return security;
+}
+
+beforeAll(async () => {
+  for (const name of ['ours', 'theirs']) execFileSync('sh', [SCRIPT, join(home, name)], { stdio: 'pipe' });
+  plane = await startControlPlane({
+    GRPC_TLS_CA: join(home, 'ours', 'ca.crt'),
+    GRPC_TLS_CERT: join(home, 'ours', 'controlplane.crt'),
+    GRPC_TLS_KEY: join(home, 'ours', 'controlplane.key'),
+  });
+});
+afterAll(async () => {
+  await plane?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test('mutual TLS: both ends of one CA connect, watch and resolve', async () => {
+  const security = securityOf({ ...tlsFiles('ours', 'ours'), INTERNAL_TOKEN: TOKEN });
+  const watched = watchControlPlane([plane.grpcAddress], security);
+  try {
+    await until('the watch is up', () => watched.source.up);
+    expect((await watched.lookUp(`acg_${'0'.repeat(64)}`)).refusal).toBe('unknown_token');
+  } finally {
+    watched.stop();
+  }
+});
+
+test.each<[string, () => LinkSecurity, number]>([
+  [
+    'a certificate of another CA',
+    () => securityOf({ ...tlsFiles('ours', 'theirs'), INTERNAL_TOKEN: TOKEN }),
+    linkStatus.UNAVAILABLE,
+  ],
+  [
+    'a control plane of another CA',
+    () => securityOf({ ...tlsFiles('theirs', 'theirs'), INTERNAL_TOKEN: TOKEN }),
+    linkStatus.UNAVAILABLE,
+  ],
+  ['no TLS at all', () => securityOf({ INTERNAL_TOKEN: TOKEN }), linkStatus.UNAVAILABLE],
+  [
+    'the right certificate and another INTERNAL_TOKEN',
+    () => securityOf({ ...tlsFiles('ours', 'ours'), INTERNAL_TOKEN: 'x'.repeat(40) }),
+    linkStatus.UNAUTHENTICATED,
+  ],
+  [
+    'the right certificate and no INTERNAL_TOKEN',
+    () => securityOf(tlsFiles('ours', 'ours')),
+    linkStatus.UNAUTHENTICATED,
+  ],
+])('mutual TLS: %s gets nothing', async (_what, security, code) => {
+  const client = new GatewayClient([plane.grpcAddress], security());
+  try {
+    const call = client.resolveToken({ tokenHash: new Uint8Array(32) }, 5_000);
+    expect(((await call.catch((error: unknown) => error)) as LinkError).code).toBe(code);
+  } finally {
+    client.close();
+  }
+});
+
+test('off loopback, a link without TLS stops the start with a line that names the files', () => {
+  const read = new EnvReader({ INTERNAL_TOKEN: TOKEN });
+  readLinkSecurity(read, ['10.0.0.1:9090']);
+  expect(() => read.throwIfInvalid()).toThrow(
+    'GRPC_TLS_CA, GRPC_TLS_CERT, GRPC_TLS_KEY must be set: the gRPC link at 10.0.0.1:9090 leaves this machine',
+  );
+});
