@@ -35,8 +35,10 @@ test('circuit board: after a reconnection, what is not named is closed', () => {
   const { board } = setup(none);
   board.update({ circuitKey: 'a', state: 'OPEN', epoch: 3 });
   board.update({ circuitKey: 'b', state: 'OPEN', epoch: 5 });
+  board.update({ circuitKey: 'c', state: 'CLOSED', epoch: 4 });
   board.replace([{ circuitKey: 'b', state: 'HALF_OPEN', epoch: 6 }]);
   expect(board.view('a')).toBeNull();
+  expect(board.view('c')).toBeNull();
   expect(board.view('b')?.state).toBe('HALF_OPEN');
   expect(board.counts()).toEqual({ CLOSED: 0, HALF_OPEN: 1, OPEN: 0 });
 });

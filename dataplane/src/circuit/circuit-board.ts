@@ -54,12 +54,13 @@ export class CircuitBoard {
     this.#clock = clock;
   }
 
-  /** Everything that is not CLOSED, after a (re)connection: what is not named is CLOSED. */
+  /**
+   * Everything that is not CLOSED, after a (re)connection: what is not named is CLOSED, under an epoch that may have
+   * moved on meanwhile, so it is forgotten.
+   */
   replace(circuits: readonly ICircuitState[]): void {
     const named = new Set(circuits.map((circuit) => circuit.circuitKey ?? ''));
-    for (const [key, circuit] of this.#circuits) {
-      if (!named.has(key) && circuit.state !== 'CLOSED') this.#circuits.delete(key);
-    }
+    for (const key of this.#circuits.keys()) if (!named.has(key)) this.#circuits.delete(key);
     for (const circuit of circuits) this.update(circuit);
   }
 

@@ -1,0 +1,127 @@
+/** An outage from the outside: agents, status page and webhooks of a gateway that runs as real processes. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Stack, type Tenant } from '../stack.js';
+import { until } from '../until.js';
+import { type Receiver, startReceiver } from '../webhooks/receiver.js';
+
+let stack: Stack;
+let provider: Server;
+let receiver: Receiver;
+let tenant: Tenant;
+/** A call of the tenant's agent. */
+let call: () => Promise<Response>;
+/** What the provider answers, and how often it was called. */
+let providerStatus = 200;
+let calls = 0;
+
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      calls++;
+      response.writeHead(providerStatus, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+    });
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  receiver = await startReceiver();
+  stack = await Stack.start({
+    providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+    env: {
+      CIRCUIT_WINDOW_MS: '5000',
+      CIRCUIT_MIN_REQUESTS: '10',
+      CIRCUIT_COOLDOWN_MS: '1500',
+      CIRCUIT_PROBES: '3',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  const { url } = await stack.addDataPlane();
+  tenant = await stack.tenant();
+  const agent = await tenant.agent({ rpmLimit: 10_000 });
+  const token = await tenant.token(agent.id);
+  await tenant.account(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
+  call = () => fetch(`${url}/v1/proxy/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+});
+afterAll(async () => {
+  await stack.stop();
+  await receiver.close();
+  provider.closeAllConnections();
+  provider.close();
+});
+
+async function health(): Promise<{ status: string; openai: { state: string; status: string } }> {
+  const { body } = await stack.call('GET', '/v1/status', null);
+  return {
+    status: body.status,
+    openai: body.providers.find((entry: { slug: string }) => entry.slug === 'openai'),
+  };
+}
+const events = () => receiver.received.map((one) => one.event);
+
+test('outage: errors open the circuit for everybody, the cooldown lets probes in, their success closes it', async () => {
+  const subscribed = ['provider.circuit_opened', 'provider.circuit_closed'];
+  await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/events`, events: subscribed });
+  expect(await health()).toMatchObject({ status: 'operational', openai: { state: 'CLOSED', status: 'operational' } });
+  expect((await call()).status).toBe(200);
+
+  providerStatus = 503;
+  const refused = await until('the circuit is open', async () => {
+    const response = await call();
+    return response.headers.get('retry-after') !== null && response;
+  });
+  expect(refused.status).toBe(503);
+  expect(((await refused.json()) as { error: string }).error).toContain('failing');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  await until('the status page shows it', async () => (await health()).openai.state !== 'CLOSED');
+  await until('the event arrived', () => events().includes('provider.circuit_opened'));
+
+  // Failing probes open it again, without another event and with three calls at most each time.
+  const before = calls;
+  await until('a probe failed', async () => {
+    await call();
+    return calls > before;
+  });
+
+  providerStatus = 200;
+  await until('the circuit is closed', async () => {
+    await call();
+    return (await health()).openai.state === 'CLOSED';
+  });
+  await until('the event arrived', () => events().includes('provider.circuit_closed'));
+  expect((await call()).status).toBe(200);
+  expect(events()).toEqual(['provider.circuit_opened', 'provider.circuit_closed']);
+  const opened = JSON.parse(receiver.received[0]!.body);
+  expect(opened.data).toMatchObject({ providerSlug: 'openai', state: 'OPEN', windowSeconds: 5 });
+  expect(opened.data.errorRate).toBeGreaterThanOrEqual(50);
+  expect(opened.data.requests).toBeGreaterThanOrEqual(10);
+
+  const page = await fetch(`${stack.apiUrl}/status`);
+  expect(page.headers.get('content-type')).toContain('text/html');
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  const html = await page.text();
+  expect(html).toContain('OpenAI');
+  expect(html).not.toMatch(/<script|src=|https?:\/\//);
+  const metrics = await (await fetch(`${stack.apiUrl}/metrics`)).text();
+  expect(metrics).toContain('gateway_circuit_state{provider="openai",state="CLOSED"} 1');
+  expect(metrics).toMatch(/gateway_webhook_attempts_total\{result="success"\} 2/);
+  expect(metrics).toContain('gateway_webhook_queue_depth 0');
+});
+
+test('outage: a tripped circuit survives the death of the control plane', async () => {
+  providerStatus = 500;
+  await until('the circuit is open', async () => (await call()).headers.get('retry-after') !== null);
+  await stack.control.kill();
+  await stack.startControl();
+  await until('it was tried again', async () => {
+    const before = calls;
+    await call();
+    return calls > before;
+  });
+  expect((await health()).openai.state).not.toBe('CLOSED');
+  providerStatus = 200;
+  await until('it closes', async () => {
+    await call();
+    return (await health()).openai.state === 'CLOSED';
+  });
+});
