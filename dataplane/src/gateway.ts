@@ -15,6 +15,7 @@ import { PriceTable } from './metering/price.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { ProxyServer } from './proxy-server.js';
+import { AddressWatch } from './stages/address-watch.js';
 import { ClientAddress } from './stages/client-address.js';
 import { ProviderMetering } from './stages/provider-metering.js';
 import { UpstreamPools } from './upstream/pools.js';
@@ -167,7 +168,7 @@ export class Gateway implements OpsSource {
   #createServer(metering: ProviderMetering): ProxyServer {
     const config = this.#config;
     const sightings = new AddressSightings((sighting) => this.#spool.appendSighting(sighting));
-    const clientAddress = new ClientAddress(config.trustedProxyCidrs);
+    const addressWatch = new AddressWatch(sightings, new ClientAddress(config.trustedProxyCidrs));
     return new ProxyServer({
       options: {
         headerBytesMax: config.headerBytesMax,
@@ -185,10 +186,7 @@ export class Gateway implements OpsSource {
       metering,
       pools: this.#pools,
       tally: this.#tally,
-      onAuthenticated: (x) => {
-        const { orgId, agentId, keyId } = x.context!;
-        sightings.observe(orgId, agentId, keyId, clientAddress.of(x), x.request.startedAtMs);
-      },
+      onAuthenticated: (x) => addressWatch.observe(x),
       metrics: this.#metrics,
       log: this.#log,
     });

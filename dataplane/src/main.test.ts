@@ -1,0 +1,139 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { connectRaw } from './raw-peers.js';
+
+const MAIN = join(import.meta.dirname, '../dist/main.js');
+const running: ChildProcess[] = [];
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  for (const child of running.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
+
+interface Env {
+  [name: string]: string;
+}
+
+const newEnv = (changes: Env = {}): Env => ({
+  PATH: process.env.PATH ?? '',
+  GATEWAY_DATA_DIR: mkdtempSync(join(tmpdir(), 'acg-data-')),
+  DATAPLANE_PORT: '0',
+  DATAPLANE_METRICS_PORT: '0',
+  INTERNAL_TOKEN: 'i'.repeat(40),
+  CONTROLPLANE_GRPC: '127.0.0.1:1',
+  LOG_LEVEL: 'warn',
+  ...changes,
+});
+
+interface Ready {
+  readonly port: number;
+  readonly metricsPort: number;
+}
+
+async function start(env: Env): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  running.push(child);
+  const [ready] = (await once(child, 'message')) as [Ready];
+  return { child, ready };
+}
+
+/** Runs a start that must be refused. */
+function refused(env: Env): { code: number | null; line: string } {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8', timeout: 30_000 });
+  return { code: status, line: stderr.trim() };
+}
+
+async function taken(): Promise<string> {
+  const server = createServer();
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return String((server.address() as AddressInfo).port);
+}
+
+test('start: bad configuration is one line that names every variable, exit 78', () => {
+  const { code, line } = refused(newEnv({ DATAPLANE_PORT: 'x', EGRESS_ALLOW_CIDRS: '1.2.3', MAX_INFLIGHT: '0' }));
+  expect(code).toBe(78);
+  expect(line.split('\n')).toHaveLength(1);
+  for (const name of ['DATAPLANE_PORT', 'EGRESS_ALLOW_CIDRS', 'MAX_INFLIGHT']) expect(line).toContain(name);
+});
+
+test('start: a data directory in use is refused with exit 73, and taken over after a kill', async () => {
+  const env = newEnv();
+  const { child } = await start(env);
+  const id = readFileSync(join(env.GATEWAY_DATA_DIR!, 'dataplane-id'), 'utf8');
+  const second = refused(env);
+  expect(second.code).toBe(73);
+  expect(second.line).toContain('GATEWAY_DATA_DIR');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await start(env);
+  expect(readFileSync(join(env.GATEWAY_DATA_DIR!, 'dataplane-id'), 'utf8')).toBe(id);
+});
+
+test.each([['1'], ['2']])('start: a port in use is refused with exit 69 (%s workers)', async (workers) => {
+  const env = newEnv({ DATAPLANE_WORKERS: workers, REDIS_URL: 'redis://127.0.0.1:1' });
+  const { code, line } = refused({ ...env, DATAPLANE_PORT: await taken() });
+  expect(code).toBe(69);
+  expect(line).toContain('cannot listen on 127.0.0.1:');
+  const metrics = refused({ ...env, DATAPLANE_METRICS_PORT: await taken() });
+  expect(metrics.code).toBe(69);
+  expect(metrics.line).toContain('DATAPLANE_METRICS_PORT');
+});
+
+test('health: alive but not ready without a control plane; tokens are then 503; ends when its parent lets go', async () => {
+  const { child, ready } = await start(newEnv());
+  const ops = `http://127.0.0.1:${ready.metricsPort}`;
+  expect((await fetch(`${ops}/healthz`)).status).toBe(200);
+  const readiness = await fetch(`${ops}/readyz`);
+  expect(readiness.status).toBe(503);
+  expect(await readiness.json()).toMatchObject({
+    status: 'not_ready',
+    reason: expect.stringContaining('control plane'),
+  });
+  expect(await (await fetch(`${ops}/metrics`)).text()).toContain('gateway_build_info{version=');
+  expect((await fetch(`${ops}/other`)).status).toBe(404);
+  const headers = { authorization: `Bearer acg_${'0'.repeat(64)}` };
+  const call = await fetch(`http://127.0.0.1:${ready.port}/v1/proxy/openai/x`, { headers });
+  expect([call.status, call.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await fetch(`http://127.0.0.1:${ready.port}/metrics`)).status).toBe(404);
+  child.disconnect();
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+});
+
+test('workers: one that is killed is replaced, and the connections of the others stay', async () => {
+  const { child, ready } = await start(newEnv({ DATAPLANE_WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }));
+  const ops = `http://127.0.0.1:${ready.metricsPort}`;
+  const workers = (): number[] =>
+    readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  const before = workers();
+  expect(before).toHaveLength(2);
+  // Enough connections that each worker has some.
+  const peers = await Promise.all(Array.from({ length: 32 }, () => connectRaw(ready.port)));
+  const alive = (): number => peers.filter((peer) => !peer.closed).length;
+  process.kill(before[0]!, 'SIGKILL');
+  await Promise.race(peers.map((peer) => peer.ends()));
+  while (workers().length < 2 || workers().includes(before[0]!)) await new Promise((resolve) => setImmediate(resolve));
+  expect(workers()).toContain(before[1]);
+  expect(alive()).toBeGreaterThan(0);
+  for (const peer of peers) peer.socket.destroy();
+  // The new one answers, too: the figures of both are in.
+  let connections = '';
+  while (!connections.includes('gateway_stage_failures_total 0')) {
+    connections = await (await fetch(`${ops}/metrics`)).text();
+  }
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+});
