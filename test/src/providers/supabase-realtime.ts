@@ -33,8 +33,20 @@ export class Realtime {
     }
     this.joined.push(request.url ?? '');
     this.#server.handleUpgrade(request, socket, head, (client) => {
-      client.on('message', (data) => this.#onMessage(client, data.toString()));
+      client.on('message', (data: Buffer, isBinary) => {
+        if (isBinary) this.#onBinary(client, data);
+        else this.#onMessage(client, data.toString());
+      });
     });
+  }
+
+  /** A broadcast: `[3, join ref, ref, topic, event, metadata lengths, encoding, …]`, sent back as `[4, topic …]`. */
+  #onBinary(client: WebSocket, frame: Buffer): void {
+    const [kind, joinRef, ref, topic, event, metadata, encoding] = frame;
+    if (kind !== 3) return;
+    const start = 7 + joinRef! + ref!;
+    const head = Buffer.from([4, topic!, event!, metadata!, encoding!]);
+    client.send(Buffer.concat([head, frame.subarray(start)]));
   }
 
   #onMessage(client: WebSocket, raw: string): void {
@@ -53,7 +65,6 @@ export class Realtime {
     if (message.event === 'phx_join')
       send('phx_reply', { status: 'ok', response: { postgres_changes: [] } }, message.ref);
     else if (message.event === 'heartbeat') send('phx_reply', { status: 'ok', response: {} }, message.ref);
-    else if (message.event === 'broadcast') send('broadcast', message.payload, null);
     else if (message.event === 'phx_leave') send('phx_reply', { status: 'ok', response: {} }, message.ref);
   }
 }

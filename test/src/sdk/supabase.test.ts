@@ -84,6 +84,24 @@ describe.each(['direct', 'gateway'])('supabase SDK, %s', (way) => {
   });
 });
 
+describe.each(['direct', 'gateway'])('supabase realtime, %s', (way) => {
+  test('joins a channel, sends and receives, leaves', async () => {
+    const supabase = client(way);
+    const channel = supabase.channel('room', { config: { broadcast: { self: true } } });
+    const received = new Promise<unknown>((done) => {
+      channel.on('broadcast', { event: 'note' }, ({ payload }) => done(payload));
+    });
+    const joined = new Promise<string>((done) => channel.subscribe((status) => done(status)));
+    expect(await joined).toBe('SUBSCRIBED');
+    await channel.send({ type: 'broadcast', event: 'note', payload: { text: 'ü ✓' } });
+    expect(await received).toEqual({ text: 'ü ✓' });
+    expect(new URLSearchParams(provider.realtime.joined.at(-1)!.split('?')[1]).get('apikey')).toBe(REAL.supabase);
+    expect(provider.realtime.received.join()).not.toContain('acg_');
+    await supabase.removeAllChannels();
+    await supabase.realtime.disconnect();
+  });
+});
+
 test('supabase: the gateway’s refusal is shown by the SDK', async () => {
   const { baseUrl } = gateway.route('supabase');
   const supabase = createClient(baseUrl, `acg_${'0'.repeat(64)}`, { realtime: { transport: WebSocket as never } });
