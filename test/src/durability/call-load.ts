@@ -22,7 +22,7 @@ export interface CallLoad {
 }
 
 /** After a refused connection, so that a dead server does not use up all calls at once. */
-const REFUSED_PAUSE_MS = 20;
+const REFUSED_PAUSE_MS = 200;
 
 export function startCalls({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
   const agent = new Agent({ keepAlive: true });
