@@ -15,6 +15,8 @@ export interface SqlOptions {
 }
 
 const CONNECT_TIMEOUT_S = 10;
+const RECONNECT_FIRST_S = 0.1;
+const RECONNECT_MAX_S = 1;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
@@ -23,6 +25,8 @@ export function openSql(url: Secret, options: SqlOptions): Sql {
   return postgres<{ bigint: postgres.PostgresType<number> }>(url.reveal(), {
     max: options.connectionsMax,
     connect_timeout: CONNECT_TIMEOUT_S,
+    // The library's own schedule reaches 20 s, which is how long a database that is back would go unused.
+    backoff: (retries) => Math.min(RECONNECT_FIRST_S * 2 ** retries, RECONNECT_MAX_S) * (0.5 + Math.random() / 2),
     idle_timeout: 300,
     max_lifetime: 3_600,
     onnotice: () => {},

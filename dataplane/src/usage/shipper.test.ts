@@ -93,6 +93,15 @@ test('shipper: a refused batch is taken apart into frames', async () => {
   expect(new Set(ids(booked))).toEqual(new Set(['a', 'b', 'c']));
 });
 
+test('shipper: a control plane that never answers does not hold up the stop', async () => {
+  const { root, spool, shipper, calls } = start(() => new Promise(() => undefined));
+  await append(spool, 'a');
+  await vi.waitFor(() => expect(calls).toHaveLength(1), 10_000);
+  await shipper.stop();
+  await spool.close();
+  expect(readdirSync(join(root, 'worker-0')).filter((name) => name.endsWith('.seg'))).toHaveLength(1);
+});
+
 test('backoff: grows from half the first wait to the maximum and starts again after success', () => {
   const low = new Backoff(100, 1_000, () => 0);
   expect([1, 2, 3, 4, 5, 6].map(() => low.nextMs())).toEqual([50, 100, 200, 400, 500, 500]);

@@ -38,6 +38,7 @@ export interface ShipperFigures {
 
 /** Bounds the parts of one call; its bytes are bounded by what the spool reads at once, 512 KiB. */
 const FRAMES_MAX = 2_000;
+const STOP_GRACE_MS = 1_000;
 
 export class Shipper {
   readonly #spool: Spool;
@@ -103,14 +104,20 @@ export class Shipper {
     return this.#spool.figures().bytesUnacknowledged === 0;
   }
 
-  /** Stops after the call that is under way. What is not acknowledged stays in the spool. */
+  /** Stops, and waits a moment for the call under way. What is not acknowledged stays in the spool. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#adoptTimer);
     this.#spool.onAppended = null;
     this.#wakeUp();
     this.#interrupt?.();
-    await this.#loop;
+    // A control plane that is silent must not hold up the end of this process: its records stay in the spool.
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STOP_GRACE_MS);
+    });
+    await Promise.race([this.#loop, grace]);
+    clearTimeout(timer);
   }
 
   async #run(): Promise<void> {

@@ -94,6 +94,7 @@ export class Spool {
   #setAsideFiles = 0;
   #damagedBytes = 0;
   #writeErrors = 0;
+  #closed = false;
   /** Called when there may be something new to send. */
   onAppended: (() => void) | null = null;
 
@@ -181,6 +182,7 @@ export class Spool {
 
   /** The batch is in the ledger. */
   acknowledge(batch: SpoolBatch): void {
+    if (this.#closed) return; // its directory may be another process's by now: that one sends it again
     this.#segments.acknowledge(batch.segment, batch.to, this.#now());
     this.#measure();
   }
@@ -210,7 +212,11 @@ export class Spool {
   /** Writes what is waiting and lets go of all files; segments that are not acknowledged stay for the next start. */
   async close(): Promise<void> {
     this.flush();
+    this.#closed = true;
+    if (this.#stuck.length > 0) this.#retry();
     if (this.#retryTimer !== null) clearInterval(this.#retryTimer);
+    if (this.#stuckBytes > 0)
+      this.#log.fatal({ bytes: this.#stuckBytes }, 'usage records lost: the spool cannot be written');
     await this.#closeReader();
     this.#segments.close();
     for (const home of this.#homes.values()) home.lock.release();

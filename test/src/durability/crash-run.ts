@@ -113,7 +113,7 @@ export class CrashRun {
         return before === ids.length && this.received.every((id) => known.has(id));
       },
       'every received response to be in the log',
-      60_000,
+      120_000,
     );
     const logs = await this.#logs();
     const summary = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/summary`);
