@@ -7,7 +7,7 @@ import { GrpcProbeOffice } from './circuit/grpc-probe-office.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ContextSource, type LinkListener } from './context/context-source.js';
-import { touches } from './context/invalidation.js';
+import { endsSession } from './context/invalidation.js';
 import type { Counters } from './counters/counters.js';
 import { createCounters } from './counters/create-counters.js';
 import { MeterMemory } from './metering/meter-memory.js';
@@ -156,10 +156,7 @@ export class Gateway implements OpsSource {
       onCircuit: (circuit) => this.#board.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
       onSessionsEnd: (invalidation) => {
-        this.#server.sessions.endRevoked((context, providerSlug) => {
-          if (!touches(invalidation, context)) return false;
-          return invalidation.kind !== 'provider' || invalidation.id === `${context.orgId}/${providerSlug}`;
-        });
+        this.#server.sessions.endRevoked((context, slug) => endsSession(invalidation, context, slug));
       },
       onFatal,
     };

@@ -96,7 +96,7 @@ export class AccountService {
       if (row === null) throw new NotFound('provider account');
       const changes = { agentId: [row.agentId, null], providerSlug: [row.providerSlug, null] } as const;
       await recordAudit(tx, actor, 'account.delete', { type: 'account', id }, changes);
-      await publish(tx, [{ kind: 'agent', id: row.agentId }]);
+      await publish(tx, [{ kind: 'account', id: `${row.agentId}/${id}`, endsSessions: true }]);
     });
   }
 

@@ -5,11 +5,11 @@
  */
 import type { Logger } from '@acg/base/log';
 import type { Sql } from '../db/sql.js';
-import { INVALIDATION_CHANNEL } from './publish.js';
+import { type Change, INVALIDATION_CHANNEL } from './publish.js';
 
 export interface InvalidationRow {
   readonly revision: number;
-  readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project';
+  readonly kind: Change['kind'];
   readonly id: string;
   readonly endsSessions: boolean;
 }

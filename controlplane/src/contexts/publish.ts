@@ -2,8 +2,8 @@
 import type { Tx } from '../db/sql.js';
 
 export interface Change {
-  readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project';
-  /** `{orgId}/{slug}` for `provider`. */
+  readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
+  /** `{orgId}/{slug}` for `provider`, `{agentId}/{accountId}` for `account`. */
   readonly id: string;
   /** Revoked, paused or deleted: open WebSockets end too. */
   readonly endsSessions?: boolean;

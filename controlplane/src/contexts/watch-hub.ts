@@ -36,6 +36,7 @@ const KINDS = {
   provider: InvalidationKind.PROVIDER,
   org: InvalidationKind.ORG,
   project: InvalidationKind.PROJECT,
+  account: InvalidationKind.ACCOUNT,
 } as const;
 
 export class WatchHub {

@@ -193,9 +193,10 @@ describe('ContextCache', () => {
     ['project', 'project-1'],
     ['org', 'org-1'],
     ['provider', 'org-1/openai'],
+    ['account', 'agent-1/account-1'],
   ] as const)('an invalidation of the %s drops the entry, of another one does not', async (kind, id) => {
     const { cache } = await filled();
-    cache.invalidate(word(2, kind, kind === 'provider' ? 'org-1/s3' : 'other'));
+    cache.invalidate(word(2, kind, { provider: 'org-1/s3', account: 'agent-2/account-1' }[kind as string] ?? 'other'));
     expect(cache.get(HASH, '')).not.toBeNull();
     cache.invalidate(word(3, kind, id));
     expect(cache.get(HASH, '')).toBeNull();

@@ -39,7 +39,7 @@ const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 2_000;
 const HEARTBEATS_MISSED = 2.5;
 
-const KINDS: readonly (InvalidationKind | null)[] = [null, 'key', 'agent', 'provider', 'org', 'project'];
+const KINDS: readonly (InvalidationKind | null)[] = [null, 'key', 'agent', 'provider', 'org', 'project', 'account'];
 const REFUSALS = {
   [Outcome.UNKNOWN_TOKEN]: 'unknown_token',
   [Outcome.AGENT_REQUIRED]: 'agent_required',

@@ -1,6 +1,6 @@
 /** Finds cached entries by what an invalidation names. Removed with the entry, so it is bounded as the cache is. */
 import type { ContextEntry } from './context-cache.js';
-import { type Invalidation, touches } from './invalidation.js';
+import { type Invalidation, ownerOf, touches } from './invalidation.js';
 
 type Buckets = Map<string, Set<ContextEntry>>;
 
@@ -31,9 +31,10 @@ export class EntryIndex {
     const { kind, id } = invalidation;
     if (kind === 'provider') {
       // Rare, so the organization's entries are walked instead of kept by provider.
-      const all = this.#byOrg.get(id.slice(0, id.indexOf('/'))) ?? [];
+      const all = this.#byOrg.get(ownerOf(id)) ?? [];
       return [...all].filter((entry) => touches(invalidation, entry.context));
     }
+    if (kind === 'account') return [...(this.#byAgent.get(ownerOf(id)) ?? [])];
     return [...(this.#bucketsOf(kind).get(id) ?? [])];
   }
 

@@ -5,12 +5,12 @@
  */
 import type { AgentContext } from './agent-context.js';
 
-export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project';
+export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
 
 export interface Invalidation {
   readonly revision: number;
   readonly kind: InvalidationKind;
-  /** An id; of a provider `{orgId}/{slug}`. */
+  /** An id; of a provider `{orgId}/{slug}`, of an account `{agentId}/{accountId}`. */
   readonly id: string;
   /** Revoked, paused or deleted: open streams and WebSockets end too. */
   readonly endsSessions: boolean;
@@ -28,12 +28,24 @@ export function touches(invalidation: Invalidation, context: AgentContext): bool
       return context.projectId === id;
     case 'org':
       return context.orgId === id;
-    case 'provider': {
-      const slash = id.indexOf('/');
-      return context.orgId === id.slice(0, slash) && context.upstreams.has(id.slice(slash + 1));
-    }
+    case 'provider':
+      return context.orgId === ownerOf(id) && context.upstreams.has(partOf(id));
+    case 'account':
+      return context.agentId === ownerOf(id);
   }
 }
+
+/** Whether a call that is open under this context to this provider loses its right to go on. */
+export function endsSession(invalidation: Invalidation, context: AgentContext, providerSlug: string): boolean {
+  if (!touches(invalidation, context)) return false;
+  if (invalidation.kind === 'provider') return partOf(invalidation.id) === providerSlug;
+  if (invalidation.kind !== 'account') return true;
+  return context.upstreams.get(providerSlug)?.accountId === partOf(invalidation.id);
+}
+
+/** Of `{owner}/{part}`. */
+export const ownerOf = (id: string): string => id.slice(0, id.indexOf('/'));
+const partOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 
 /** The last invalidations, oldest overwritten first; revisions rise. */
 export class RecentInvalidations {

@@ -100,6 +100,7 @@ test('push: accounts added, rotated and removed; the secret is the newest one', 
   expect(rotated.context!.upstreams.get('openai')!.injection).toMatchObject({ value: 'Bearer sk-second-0123456789' });
   const removed = await afterPush(secretKey, () => ok('DELETE', `/v1/providers/accounts/${id}`));
   expect(removed.context!.upstreams.has('openai')).toBe(false);
+  expect(watched.ended).toContain(`account ${agent.id}/${id}`);
 });
 
 test('push: a custom provider created, moved to another origin, and deleted', async () => {

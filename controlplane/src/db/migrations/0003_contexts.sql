@@ -4,7 +4,7 @@
 -- insert: revisions then become visible in their own order, and a reader that has seen N never misses one below N.
 create table invalidations (
   revision bigint generated always as identity primary key,
-  kind text not null check (kind in ('key', 'agent', 'provider', 'org', 'project')),
+  kind text not null check (kind in ('key', 'agent', 'provider', 'org', 'project', 'account')),
   id text not null,
   ends_sessions boolean not null default false,
   at timestamptz not null default now()

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { contextMessage } from './context-fixture.js';
+import { decodeContext } from './decode.js';
+import { endsSession, type Invalidation, RecentInvalidations } from './invalidation.js';
+
+const context = decodeContext(contextMessage());
+
+test.each<[Invalidation['kind'], string, boolean]>([
+  ['key', 'key-1', true],
+  ['key', 'key-2', false],
+  ['agent', 'agent-1', true],
+  ['org', 'org-1', true],
+  ['project', 'project-2', false],
+  ['provider', 'org-1/openai', true],
+  ['provider', 'org-1/s3', false],
+  ['provider', 'org-2/openai', false],
+  ['account', 'agent-1/account-1', true],
+  ['account', 'agent-1/account-2', false],
+  ['account', 'agent-2/account-1', false],
+])('an open call to openai: %s %s ends it: %s', (kind, id, ends) => {
+  expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
+});
+
+test('recent invalidations: what was overwritten is feared, what is kept is known', () => {
+  const recent = new RecentInvalidations(3);
+  const add = (revision: number, id: string) => recent.add({ revision, kind: 'agent', id, endsSessions: false });
+  for (const [revision, id] of [
+    [1, 'x'],
+    [2, 'agent-1'],
+    [3, 'y'],
+    [4, 'z'],
+  ] as const)
+    add(revision, id);
+  expect(recent.outdates(0, context)).toBe(true); // revision 1 is forgotten: it may have been ours
+  expect(recent.outdates(1, context)).toBe(true); // revision 2 is ours
+  expect(recent.outdates(2, context)).toBe(false);
+  recent.clear();
+  expect(recent.outdates(0, context)).toBe(false);
+});
