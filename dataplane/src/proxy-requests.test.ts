@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peers.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peer-fixture.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 
 let upstream: RawUpstream;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentContext } from './context/agent-context.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peers.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peer-fixture.js';
 
 let upstream: RawUpstream;
 let gateway: Fixture;

@@ -81,7 +81,7 @@ describe('tidy', () => {
       .map(text)
       .join('\n');
     const dead = production.filter((path) => {
-      if (entry.test(path)) return false;
+      if (entry.test(path) || path.endsWith('-fixture.ts')) return false; // fixtures serve tests
       const name = basename(path, '.ts');
       const imported = new RegExp(`['"/]${name}(\\.js)?['"]`);
       const used = everything.some(

@@ -1,7 +1,8 @@
 /**
  * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date. USD per MTok, dated by when they took
- * effect; read before the library. Sources: the vendors' price pages platform.claude.com/docs/en/about-claude/pricing
- * and developers.openai.com/api/docs/pricing, as of 2026-11-20.
+ * effect; read before the library. Taken on 2026-11-20 from release notes and articles that quote the vendors' price
+ * pages (platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing), which were not
+ * read themselves: check them there, and correct with PRICES_FILE what has changed.
  */
 import type { ListPrice } from './price-plan.js';
 

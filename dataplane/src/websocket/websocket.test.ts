@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../proxy-fixture.js';
-import { eventually } from '../raw-peers.js';
+import { eventually } from '../raw-peer-fixture.js';
 import { replaceAll } from './session.js';
 
 let http: Server;
