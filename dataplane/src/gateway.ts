@@ -109,6 +109,7 @@ export class Gateway implements OpsSource {
     });
     this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));
     this.#observeFigures();
+    counters.onDataLost(() => this.#cache.refreshAll());
     this.#source.start(this.#cache);
   }
 

@@ -207,6 +207,12 @@ export class ContextCache {
     this.#refusals.clear();
   }
 
+  /** Every context is refreshed in the background when it is used next: the ledger's figures are needed anew. */
+  refreshAll(): void {
+    const nowMs = this.#options.clock.steadyMs();
+    for (const entry of this.#entries.values()) entry.refreshAtMs = Math.min(entry.refreshAtMs, nowMs);
+  }
+
   #serve(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): Lookup | null {
     const expiresAtMs = entry.context.keyExpiresAtMs;
     if (expiresAtMs !== null && this.#options.clock.wallMs() >= expiresAtMs) return UNKNOWN_TOKEN;

@@ -5,7 +5,7 @@
  *   argument  header {minute µs d, day µs d, spend TTL s d, seq d, month I4, its start s d, its end s d, raise B, mark B, budgets B, spends I4, looks I4}
  *             spend  {cost d, base d, month I4}
  *             look   {wanted I4, rpm I4, rpd I4, budget d, seen d, seen month I4, ledger d, ledger month I4}
- *   reply     header {now µs d, applied B}
+ *   reply     header {now µs d, applied B, mark d}
  *             total d
  *             verdict {admitted I4, refusal B, rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
  */
@@ -19,6 +19,8 @@ export interface Windows {
 }
 
 export const SPEC_WINDOWS: Windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
+/** Expiry of a writer's mark in admit.lua. */
+export const MARK_TTL_MS = 3_600_000;
 const SPEND_TTL_SEC = 32 * 86_400;
 
 /** Requests of one pair that came in one turn with the same limits. */
@@ -89,6 +91,8 @@ export interface CallReply {
   readonly month: number;
   /** False: the writer's mark shows that an earlier attempt had arrived. */
   readonly applied: boolean;
+  /** The writer's mark before this call: 0 = there was none; null = not asked for. */
+  readonly mark: number | null;
   readonly verdicts: readonly Verdict[];
   /** Month totals after each spend; meaningless when not applied. */
   readonly totals: readonly number[];
@@ -97,7 +101,7 @@ export interface CallReply {
 const HEADER_BYTES = 63;
 const LOOK_BYTES = 44;
 const SPEND_BYTES = 20;
-const REPLY_HEADER_BYTES = 9;
+const REPLY_HEADER_BYTES = 17;
 const VERDICT_BYTES = 45;
 const UINT32_MAX = 0xffff_ffff;
 
@@ -161,7 +165,8 @@ export function decodeReply(reply: Buffer | null, spends: number, looks: number)
   let at = REPLY_HEADER_BYTES;
   for (let i = 0; i < spends; i++, at += 8) totals.push(reply.readDoubleLE(at));
   for (let i = 0; i < looks; i++, at += VERDICT_BYTES) verdicts.push(decodeVerdict(reply, at, month));
-  return { month, applied: reply[8] === 1, verdicts, totals };
+  const mark = reply.readDoubleLE(9);
+  return { month, applied: reply[8] === 1, mark: mark < 0 ? null : mark, verdicts, totals };
 }
 
 function decodeVerdict(reply: Buffer, at: number, month: number): Verdict {

@@ -5,7 +5,7 @@
 --   KEYS[2…]    per spend item the agent's spend key prefix; then per look item its pair key and, where it asks for
 --               spend, the spend key prefix. A spend key is prefix .. 'YYYY-MM', in the prefix's own slot.
 --   ARGV[1]     binary, little-endian: header, spend items, look items (layout in admit-call.ts)
---   Returns     binary: {now µs, applied}, per spend item the month's new total, per look item its verdict
+--   Returns     binary: {now µs, applied, mark before this call or -1}, per spend item the month's new total, per look item its verdict
 --
 -- A pair key is one string: the RPM log (uint32 µs stamps modulo 2^32, oldest first) and behind it a 32-byte footer
 --   {last d, stop I4, front I4, oldest I4, day count I4, day start d}: log entries front…stop-1 may still be in the window.
@@ -42,17 +42,20 @@ if spends > 0 or budgets == 1 then
   this_month_text = string.format('%04d-%02d', math.floor(this_month / 12), this_month % 12 + 1)
 end
 
-local applied = 1
-if write_mark == 1 then
-  -- A call is repeated when its answer was lost with the connection; the mark tells whether it had arrived.
-  local mark = call('GET', KEYS[1])
-  if mark and tonumber(mark) >= seq then
-    applied = 0
-  else
-    call('SET', KEYS[1], string.format('%.0f', seq), 'EX', 3600)
+-- A call is repeated when its answer was lost with the connection; the mark tells whether it had arrived. A mark that
+-- is lower than the writer knows it to be shows that this store lost data.
+local applied, mark = 1, -1
+if write_mark == 1 or budgets == 1 then
+  mark = tonumber(call('GET', KEYS[1]) or 0)
+  if write_mark == 1 then
+    if mark >= seq then
+      applied = 0
+    else
+      call('SET', KEYS[1], string.format('%.0f', seq), 'EX', 3600)
+    end
   end
 end
-reply[1] = pack('<dB', now, applied)
+reply[1] = pack('<dBd', now, applied, mark)
 
 for item = 1, spends do
   local cost, base, of_month, following = unpack('<ddI4', arg, at)

@@ -79,6 +79,11 @@ export interface Counters {
   addSpend(agentId: string, recordId: string, costNanos: number): void;
   /** Null: the store is unavailable. */
   standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void;
+  /**
+   * `listener` is called when the store turns out to have lost data (flushed, restarted empty, rolled back): spend that
+   * other data planes added is known to the ledger alone, so its figures should be asked for anew.
+   */
+  onDataLost(listener: () => void): void;
   /** Whether checks are enforced right now. */
   readonly enforcing: boolean;
   close(): Promise<void>;

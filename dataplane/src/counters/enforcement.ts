@@ -10,6 +10,8 @@ export class Enforcement {
   /** The outage has been logged; so its end will be. */
   #announced = false;
   #sinceMs = performance.now();
+  /** The store came back without data that it had. */
+  #dataLost = false;
   /** Requests that passed in this outage. */
   #unchecked = 0;
   #onStart: (() => void) | null = null;
@@ -34,10 +36,11 @@ export class Enforcement {
     const outageMs = Math.round(performance.now() - this.#sinceMs);
     this.#change(true);
     if (this.#announced) {
-      const facts = { store: this.#store, uncheckedRequests: this.#unchecked, outageMs };
+      const facts = { store: this.#store, uncheckedRequests: this.#unchecked, outageMs, dataLost: this.#dataLost };
       this.#log.info(facts, 'counter store is back: limits are enforced');
     }
     this.#announced = false;
+    this.#dataLost = false;
     this.#onStart?.();
     this.#onStart = null;
   }
@@ -52,6 +55,13 @@ export class Enforcement {
     if (this.#on || this.#announced) return;
     this.#announced = true;
     this.#log.warn({ store: this.#store, reason }, 'counter store unavailable: requests pass unchecked');
+  }
+
+  /** While on, a line of its own; else part of the line that ends the outage. */
+  noteDataLost(): void {
+    if (this.#on)
+      this.#log.warn({ store: this.#store }, 'counter store lost data: month spend goes on from the ledger');
+    else this.#dataLost = true;
   }
 
   countUnchecked(requests: number): void {

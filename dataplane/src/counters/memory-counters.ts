@@ -116,6 +116,9 @@ export class MemoryCounters implements Counters {
     done({ windows, spentNanos: this.#spentNanos(request, monthOfMs(clockUs / 1000), true) });
   }
 
+  /** Never: there is no store to lose data. */
+  onDataLost(): void {}
+
   async close(): Promise<void> {}
 
   /** Ends a day window that is over and returns the pair's time, which does not step back by little. */

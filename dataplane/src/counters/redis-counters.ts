@@ -51,6 +51,7 @@ export class RedisCounters implements Counters {
   readonly #clustered: boolean;
   readonly #writerId = randomBytes(6).toString('hex');
   #lastError = '';
+  #onDataLost: () => void = () => {};
 
   constructor(options: RedisCountersOptions, log: Logger, metrics: CountersMetrics) {
     this.#options = options;
@@ -81,6 +82,10 @@ export class RedisCounters implements Counters {
         'Redis evicts keys when its memory is full, and limits with them: set maxmemory-policy noeviction',
       );
     }
+  }
+
+  onDataLost(listener: () => void): void {
+    this.#onDataLost = listener;
   }
 
   get enforcing(): boolean {
@@ -165,6 +170,7 @@ export class RedisCounters implements Counters {
       this.#log,
       this.#metrics,
     );
+    lane.onDataLost = () => this.#onDataLost();
     this.#lanes.set(name, lane);
     return lane;
   }

@@ -20,6 +20,7 @@ import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SpendJournal } from './spend-journal.js';
 import type { SpendMemory } from './spend-memory.js';
 import { type AdmissionDone, TurnBatch, uncheckedAdmission, type VerdictDone } from './turn-batch.js';
+import { WriterMarks } from './writer-marks.js';
 
 export interface LaneSettings {
   /** For log lines: host and port of the node. */
@@ -69,12 +70,13 @@ export class StoreLane {
   /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
   readonly #lost: Call[] = [];
   readonly enforcement: Enforcement;
+  /** The store lost data that it had. */
+  onDataLost: () => void = () => {};
   #probe: Call | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
   #seq = 1;
-  /** By slot: the hash tag of the writer's mark there. At most one per slot of a cluster. */
-  readonly #tags = new Map<number, string>();
+  readonly #marks = new WriterMarks();
   #lastSlot: number;
   #onIdle: (() => void) | null = null;
 
@@ -84,7 +86,7 @@ export class StoreLane {
     this.#memory = memory;
     this.#metrics = metrics;
     this.enforcement = new Enforcement(settings.name, log, metrics);
-    this.#tags.set(settings.probeSlot, settings.probeTag);
+    this.#marks.tagOf(settings.probeSlot, settings.probeTag);
     this.#lastSlot = settings.probeSlot;
     this.#deadline = new AnswerDeadline(settings.timeoutMs, this.#late);
     this.#startProbing();
@@ -166,11 +168,7 @@ export class StoreLane {
   }
 
   #newCall(batch: TurnBatch, probe: boolean): Call {
-    let tag = this.#tags.get(batch.slot);
-    if (tag === undefined) {
-      tag = batch.agentId;
-      this.#tags.set(batch.slot, tag);
-    }
+    const tag = this.#marks.tagOf(batch.slot, batch.agentId);
     this.#lastSlot = batch.slot;
     return { batch, seq: this.#seq++, tag, probe, repeated: false, decided: false, late: false, sentAtMs: 0 };
   }
@@ -201,8 +199,14 @@ export class StoreLane {
   }
 
   #answered(call: Call, reply: CallReply): void {
-    this.#metrics.storeLatency(performance.now() - call.sentAtMs);
+    const nowMs = performance.now();
+    this.#metrics.storeLatency(nowMs - call.sentAtMs);
     const { batch } = call;
+    if (reply.mark !== null && !this.#marks.found(batch.slot, reply.mark, nowMs)) {
+      this.enforcement.noteDataLost();
+      this.onDataLost();
+    }
+    if (reply.applied && (call.probe || batch.spends.length > 0)) this.#marks.written(batch.slot, call.seq, nowMs);
     if (call.repeated) this.#lost.shift();
     // Overtaken by a later call of this writer (a slot on the move): the store took it for a repetition.
     const skipped = !reply.applied && !call.repeated;

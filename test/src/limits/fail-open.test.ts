@@ -239,6 +239,34 @@ describe('counters, spend over failures', () => {
     });
   });
 
+  test('a store that lost data says so once, flushed or restarted, and one that slept does not', async () => {
+    let losses = 0;
+    counters.onDataLost(() => losses++);
+    const budgeted = asked({ budgetNanos: 1_000_000, rpmLimit: 1_000 });
+    counters.addSpend(AGENT, 'loss-1', 1);
+    await until(async () => (await storedSpend()) === 1);
+    for (let i = 0; i < 3; i++) await admit(counters, budgeted);
+    server.pause();
+    await admit(counters, budgeted);
+    server.resume();
+    await until(() => counters.enforcing);
+    await admit(counters, budgeted);
+    expect(losses).toBe(0);
+    await server.admin.flushall();
+    for (let i = 0; i < 3; i++) await admit(counters, budgeted);
+    expect(losses).toBe(1);
+    expect(lines).toEqual([GONE, BACK, 'warn: counter store lost data: month spend goes on from the ledger']);
+    counters.addSpend(AGENT, 'loss-2', 1);
+    await until(async () => (await storedSpend()) === 2);
+    await admit(counters, budgeted);
+    await server.kill();
+    await until(async () => (await admit(counters, budgeted)).outcome === 'unchecked');
+    await server.restart();
+    await until(() => counters.enforcing);
+    await admit(counters, budgeted);
+    expect(losses).toBe(2);
+  });
+
   test('a store restarted empty with spend in the journal and in the ledger counts it once', async () => {
     counters.addSpend(AGENT, 'restart-1', 500);
     await until(async () => (await storedSpend()) === 500);
