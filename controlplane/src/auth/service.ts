@@ -23,12 +23,17 @@ export interface SignupRequest {
   readonly orgName: string;
 }
 
-/** Somebody who was invited. `name` and `passwordHash` matter where the e-mail has no user yet. */
+/** Somebody who was invited and has proven, by the mail's token, to read that mailbox. */
 export interface Admission {
   readonly id: string;
   readonly email: string;
   readonly name: string | undefined;
+  /** Null: no password was given. */
   readonly passwordHash: string | null;
+  /** Has also shown to own the account of that e-mail: by its password or by one of its sessions. */
+  readonly ownsAccount: boolean;
+  /** Of a password that nobody knows. */
+  readonly unusableHash: string;
 }
 
 export class AuthService {
@@ -96,21 +101,44 @@ export class AuthService {
   }
 
   /**
-   * Makes the person a member: an existing user as is, anybody else as a new user, who needs name and password. The
-   * address counts as verified: the invitation's token came by mail.
+   * Makes the person a member: an existing user as is, anybody else as a new user, who needs name and password.
+   *
+   * An account whose e-mail was never verified may have been made by somebody else, in wait for this invitation. It
+   * passes to the reader of the mailbox as in a password reset: its sessions end and its password is the given one, or
+   * none until the next reset. Whoever shows to own it (see {@link Admission}) keeps both.
    */
   async admit(tx: Tx, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
-    const known = await store.loadUserByEmail(tx, person.email);
+    const { id, email, name, passwordHash } = person;
+    const known = await store.loadUserByEmail(tx, email);
     if (known === null) {
-      const { id, email, name, passwordHash } = person;
       if (name === undefined) throw new InvalidInput('name is required: this e-mail has no account yet');
       if (passwordHash === null) throw new InvalidInput('password is required: this e-mail has no account yet');
       await insertNewUser(tx, { id, email, name, passwordHash, verified: true });
+    } else if (known.emailVerifiedAt === null && !person.ownsAccount) {
+      await store.setPassword(tx, known.id, passwordHash ?? person.unusableHash);
     }
-    const userId = known?.id ?? person.id;
+    const userId = known?.id ?? id;
     await store.insertMembership(tx, orgId, userId, role);
     await store.setActiveOrg(tx, userId, orgId);
     return store.markVerified(tx, userId);
+  }
+
+  /** Whether the password, or a session token, is of the account with that e-mail. */
+  async provesAccount(email: string, password: string | undefined, token: string | null): Promise<boolean> {
+    const user = await store.loadUserByEmail(this.sql, email);
+    if (user === null) return false;
+    if (token !== null && (await this.#isSessionOf(user, token))) return true;
+    return password !== undefined && (await this.hasher.verify(user.passwordHash, password));
+  }
+
+  async #isSessionOf(user: store.UserRow, token: string): Promise<boolean> {
+    try {
+      const { userId, orgId, version } = this.tokens.verify(token);
+      return userId === user.id && (await store.sessionHolds(this.sql, userId, orgId, version));
+    } catch (error) {
+      if (error instanceof Unauthenticated) return false;
+      throw error;
+    }
   }
 
   /** A new token for one that is valid or expired less than 7 days ago. */

@@ -7,13 +7,17 @@ import { type Access, type Actor, atLeast, type Role } from './access.js';
 
 const BEARER = /^Bearer ([A-Za-z0-9_.-]{1,4096})$/i;
 
+/** What stands in the Authorization header as a session token, if anything. */
+export const offeredToken = (request: FastifyRequest): string | null =>
+  BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null;
+
 /** The session token of the Authorization header; throws {@link Unauthenticated} when there is none. */
 export function bearerToken(request: FastifyRequest): string {
-  const match = BEARER.exec(request.headers.authorization ?? '');
-  if (match === null) {
+  const token = offeredToken(request);
+  if (token === null) {
     throw new Unauthenticated('send the header Authorization: Bearer <token> with a token from signup or login');
   }
-  return match[1]!;
+  return token;
 }
 
 export class Authenticator {

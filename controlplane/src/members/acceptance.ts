@@ -1,4 +1,5 @@
 /** Accepting an invitation: an existing user just joins, anybody else becomes a user; both end up logged in. */
+import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import { hashEmailToken } from '../auth/email-token.js';
@@ -11,8 +12,9 @@ import * as store from './store.js';
 
 export interface Acceptance {
   readonly token: string;
-  /** Both are needed by, and used for, a new user only. */
+  /** Needed by, and used for, a new user only. */
   readonly name?: string;
+  /** A new user's, or the existing one's as a proof of owning the account. */
   readonly password?: string;
 }
 
@@ -25,18 +27,22 @@ export class InvitationAcceptance {
     readonly auth: AuthService,
   ) {}
 
-  async accept(request: Acceptance, ip: string): Promise<LoginReply> {
+  /** `session`: the token of a session that the caller happens to have. */
+  async accept(request: Acceptance, session: string | null, ip: string): Promise<LoginReply> {
     const tokenHash = hashEmailToken(request.token);
     const open = await store.findInvitation(this.sql, tokenHash);
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
     const passwordHash = request.password === undefined ? null : await this.hasher.hash(request.password);
+    const ownsAccount = await this.auth.provesAccount(open.email, request.password, session);
+    const unusableHash = passwordHash ?? (await this.hasher.hash(randomBytes(32).toString('base64')));
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN);
       const { orgId, email, role } = invitation;
-      const person = { id: uuidv7(Date.now()), email, name: request.name, passwordHash };
+      const id = uuidv7(Date.now());
+      const person = { id, email, name: request.name, passwordHash, ownsAccount, unusableHash };
       const user = await this.auth.admit(tx, person, orgId, role);
       await store.deleteInvitation(tx, invitation.id);
       const actor = { userId: user.id, email, orgId, ip };

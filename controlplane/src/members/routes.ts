@@ -3,6 +3,7 @@ import { countAuthRequest } from '../auth/routes.js';
 import { LoginReply } from '../auth/schema.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { App } from '../http/app.js';
+import { offeredToken } from '../http/authenticate.js';
 import { PageQuery, page } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
 import type { InvitationAcceptance } from './acceptance.js';
@@ -54,6 +55,6 @@ export function memberRoutes(app: App, { members, acceptance, throttle }: Member
       onRequest: countAuthRequest(throttle),
       schema: { body: AcceptInput, response: { 200: LoginReply } },
     },
-    async ({ body, ip }) => acceptance.accept(body, ip),
+    async (request) => acceptance.accept(request.body, offeredToken(request), request.ip),
   );
 }

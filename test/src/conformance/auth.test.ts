@@ -52,6 +52,7 @@ test('§5.2 a JWT expires 7 days after issue; refresh answers a new one', async 
 test('§5.3 login returns all organizations with a role each; switch-org changes the active one', async () => {
   const host = await signUp(plane(), 'Host');
   const guest = await signUp(plane(), 'Own');
+  await post('/v1/auth/verify-email', { token: (await plane().mail(guest.email, 'Confirm')).token });
   await host.post('/v1/members', { email: guest.email, role: 'member' });
   const { token } = await plane().mail(guest.email, 'Invitation');
   await post('/v1/invitations/accept', { token });

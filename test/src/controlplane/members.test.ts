@@ -41,20 +41,79 @@ test('invitation: a new person becomes user and member, is logged in, and the to
   expect(login.status).toBe(200);
 });
 
-test('invitation: an existing user just joins and keeps password and name', async () => {
-  const owner = await plane().member('owner');
+async function signedUp(verified: boolean) {
   const body = { email: newEmail(), password: 'the first password', name: 'Ada', orgName: 'Own' };
   const own = (await plane().call('POST', '/v1/auth/signup', { body })).body;
-  await owner.call('POST', '/v1/members', { email: body.email.toUpperCase(), role: 'viewer' });
-  const { token } = await plane().mail(body.email, 'Invitation');
+  if (verified) {
+    const { token } = await plane().mail(body.email, 'Confirm');
+    await plane().call('POST', '/v1/auth/verify-email', { body: { token } });
+  }
+  return { ...body, own };
+}
+
+const login = (email: string, password: string) =>
+  plane().call('POST', '/v1/auth/login', { body: { email, password } });
+
+test('invitation: an existing user just joins and keeps password, name and sessions', async () => {
+  const owner = await plane().member('owner');
+  const { email, password, own } = await signedUp(true);
+  await owner.call('POST', '/v1/members', { email: email.toUpperCase(), role: 'viewer' });
+  const { token } = await plane().mail(email, 'Invitation');
   const joined = await accept({ token, name: 'Mallory', password: 'another password' });
   expect(joined.body).toMatchObject({ user: own.user, orgId: owner.orgId });
   expect(joined.body.orgs.map((org: { id: string; role: string }) => [org.id, org.role])).toEqual([
     [own.org.id, 'owner'],
     [owner.orgId, 'viewer'],
   ]);
-  const login = await plane().call('POST', '/v1/auth/login', { body: { email: body.email, password: body.password } });
-  expect(login.body).toMatchObject({ user: { name: 'Ada' }, orgId: owner.orgId });
+  expect((await login(email, password)).body).toMatchObject({ user: { name: 'Ada' }, orgId: owner.orgId });
+  expect((await plane().call('GET', '/v1/me', { token: own.token })).status).toBe(200);
+});
+
+test.each<[string, { password?: string }]>([
+  ['with a password of its own', { password: 'the rightful password' }],
+  ['without a password', {}],
+])(
+  'invitation: an account made by somebody else in wait for it gains nothing when its reader joins %s',
+  async (_name, own) => {
+    const owner = await plane().member('owner');
+    const squatter = await signedUp(false); // never read the mailbox
+    await owner.call('POST', '/v1/members', { email: squatter.email, role: 'admin' });
+    const { token } = await plane().mail(squatter.email, 'Invitation');
+    const joined = await accept({ token, name: 'Rightful', ...own });
+    expect(joined).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
+    expect((await plane().call('GET', '/v1/me', { token: joined.body.token })).status).toBe(200);
+    expect((await plane().call('GET', '/v1/me', { token: squatter.own.token })).status).toBe(401);
+    expect((await login(squatter.email, squatter.password)).status).toBe(401);
+    if (own.password !== undefined) expect((await login(squatter.email, own.password)).status).toBe(200);
+  },
+);
+
+test.each(['password', 'session'])(
+  'invitation: an unverified account that shows its %s joins as it is',
+  async (proof) => {
+    const owner = await plane().member('owner');
+    const { email, password, own } = await signedUp(false);
+    await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+    const { token } = await plane().mail(email, 'Invitation');
+    const joined = await plane().call('POST', '/v1/invitations/accept', {
+      token: proof === 'session' ? own.token : null,
+      body: proof === 'password' ? { token, password } : { token },
+    });
+    expect(joined).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
+    expect((await plane().call('GET', '/v1/me', { token: own.token })).body.user.emailVerified).toBe(true);
+    expect((await login(email, password)).status).toBe(200);
+  },
+);
+
+test.each(['nonsense', 'of another user'])('invitation: a session token that is %s proves nothing', async (kind) => {
+  const owner = await plane().member('owner');
+  const squatter = await signedUp(false);
+  await owner.call('POST', '/v1/members', { email: squatter.email, role: 'viewer' });
+  const { token } = await plane().mail(squatter.email, 'Invitation');
+  const session = kind === 'nonsense' ? kind : owner.token;
+  const joined = await plane().call('POST', '/v1/invitations/accept', { token: session, body: { token } });
+  expect(joined.status).toBe(200);
+  expect((await login(squatter.email, squatter.password)).status).toBe(401);
 });
 
 test('invitation: a second one replaces the first; a cancelled, changed or expired one follows', async () => {
