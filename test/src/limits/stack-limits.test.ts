@@ -183,6 +183,21 @@ test('fail-open: with Redis gone calls pass and are counted; back, limits hold a
   expect(refused.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
 });
 
+test('budget: after a flush the ledger stops a data plane that never saw the spend', async () => {
+  const { id, token } = await newAgent({ rpmLimit: 1_000, budgetCentsMonthly: 1 });
+  for (let i = 0; i < 4; i++) expect((await call(urls[1]!, token, 'flushed', 1)).status).toBe(200); // context cached
+  expect((await call(urls[0]!, token, 'flushed', 10_000_000 / TOKEN_NANOS)).status).toBe(200);
+  const summary = () => tenant.call('GET', `/v1/usage/agents/${id}/summary`);
+  await until(async () => (await summary()).body.costCents >= 1, 'the ledger has the spend');
+  await redis.admin.flushall();
+  let refused: Answer | null = null;
+  for (let i = 0; i < 100 && refused === null; i++) {
+    const answer = await call(urls[1]!, token, 'flushed', 1);
+    if (answer.status === 429) refused = answer;
+  }
+  expect(refused?.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
+});
+
 /** A figure added up over both data planes. */
 async function total(name: string): Promise<number> {
   let sum = 0;
