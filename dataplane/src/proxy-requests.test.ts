@@ -365,3 +365,28 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
   expect(await ask()).toMatchObject({ spentCents: null, providers: [{ rpmRemaining: null, rpdResetAt: null }] });
   expect(gateway.admissions).toHaveLength(0);
 });
+
+test('body: damage in an aws-chunked upload is the agent’s: 400, and no failure of the provider', async () => {
+  const injection = {
+    kind: 'sigv4',
+    accessKeyId: 'AKID',
+    secretAccessKey: 'secret-access-key',
+    sessionToken: null,
+    region: 'us-east-1',
+    service: 's3',
+    extraHeaders: [],
+    extraQuery: [],
+    dropHeaders: new Set<string>(),
+    secretForms: [],
+  } as const;
+  const s3 = upstreamOf(upstream.origin, { providerSlug: 's3', injection: injection as never });
+  gateway.lookup = { context: contextOf([s3]), refusal: null };
+  const signature = `AWS4-HMAC-SHA256 Credential=${GATEWAY_TOKEN}/20261121/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=00`;
+  const head = `PUT /v1/proxy/s3/bucket/key HTTP/1.1\r\nHost: gw\r\nAuthorization: ${signature}\r\nx-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD\r\nx-amz-decoded-content-length: 200000\r\nContent-Length: 200100\r\n\r\n`;
+  const agent = await send(`${head}10000;chunk-signature=00\r\n${'x'.repeat(65_536)}\r\n`);
+  await (await upstream.connection()).sees('xxx');
+  agent.send(`zz\r\n${'x'.repeat(1_000)}`);
+  await agent.sees('HTTP/1.1 400 ');
+  await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', responseStatus: 400, circuitOutcome: 0 });
+});

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 import { AwsChunkedDecoder } from '../upstream/aws-chunked.js';
 import { injectCredential } from '../upstream/inject.js';
-import { type ObjectRequest, planObjectRequest, presignedEndMs } from '../upstream/object-request.js';
+import { type ObjectRequest, planObjectRequest } from '../upstream/object-request.js';
 import type { UpstreamCall } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { signObjectRequest } from '../upstream/sigv4.js';
@@ -60,7 +60,6 @@ function objectCall(x: Exchange, forwarded: string[]): BuiltCall {
   const { injection } = upstream;
   if (injection.kind !== 'sigv4') throw new Error('not an object store');
   const position = x.position!;
-  if (position.form === 'presigned' && !presignedStands(x.target!.query ?? '')) return refuse(REJECTIONS.presignedOver);
   const plan = planObjectRequest(forwarded, x.target!.query, position, x.body !== null);
   if (typeof plan === 'string') return refuse(REJECTIONS.requestRefused);
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
@@ -71,11 +70,6 @@ function objectCall(x: Exchange, forwarded: string[]): BuiltCall {
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
   const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
   return signed ? { call, rejection: null } : refuse(REJECTIONS.malformedTarget);
-}
-
-function presignedStands(query: string): boolean {
-  const endMs = presignedEndMs(query);
-  return endMs !== null && Date.now() < endMs;
 }
 
 function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null | 'damaged' {
@@ -89,6 +83,9 @@ function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null 
   if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) return 'damaged';
   return Buffer.concat(parts);
 }
+
+/** The agent's body broke its own framing or checksum while it was streaming: not the provider's failure. */
+export class DamagedBody extends Error {}
 
 /** A body that turns out damaged ends in an error: it is never complete upstream. */
 class DecodedBody extends Transform {
@@ -109,6 +106,6 @@ class DecodedBody extends Transform {
   }
 
   #error(): Error {
-    return new Error(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
+    return new DamagedBody(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
   }
 }

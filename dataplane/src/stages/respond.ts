@@ -8,6 +8,7 @@ import { BodyMask, maskPatterns } from '../upstream/mask.js';
 import { classifyFailure, type TransportFailure } from '../upstream/pools.js';
 import { type ResponseHead, readResponseHead } from '../upstream/response-headers.js';
 import { bodyRewrite, rewriteLocation } from '../upstream/rewrite.js';
+import { DamagedBody } from './build-call.js';
 import type { CallMetering } from './call-metering.js';
 
 /** Enough to find a provider's throttling code in an error body (DESIGN §10). */
@@ -92,6 +93,11 @@ const FAILURES: Readonly<Record<TransportFailure, Rejection>> = {
 
 /** The upstream failed before its response head: sets the error class and returns the answer. */
 export function failureAnswer(x: Exchange, error: Error): Rejection {
+  if (error instanceof DamagedBody) {
+    x.errorClass = 'client_aborted';
+    x.responseStatus = REJECTIONS.requestRefused.status;
+    return REJECTIONS.requestRefused;
+  }
   const failure = classifyFailure(error, x.sent);
   x.errorClass = failure;
   const rejection = FAILURES[failure];

@@ -2,6 +2,7 @@
 import type { Exchange } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
+import { presignedEndMs } from '../upstream/object-request.js';
 import { parseTarget, pathAllowed } from '../upstream/target.js';
 
 /** Reads the target before the token, so that nonsense costs no lookup. */
@@ -33,5 +34,12 @@ function findUpstream(x: Exchange): Rejection | null {
   x.upstream = upstream;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
+  if (objectKeys && x.position!.form === 'presigned' && !presignedStands(x)) return REJECTIONS.presignedOver;
   return pathAllowed(shape, objectKeys, upstream.basePath) ? null : REJECTIONS.malformedTarget;
+}
+
+/** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
+function presignedStands(x: Exchange): boolean {
+  const endMs = presignedEndMs(x.target!.query ?? '');
+  return endMs !== null && x.request.startedAtMs < endMs;
 }
