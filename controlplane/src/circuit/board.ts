@@ -1,13 +1,15 @@
 /**
- * The circuits of the whole fleet. Outcomes are added up in memory and written every {@link FLUSH_MS} to rows of this
- * process's own; only where failures came in are the window's counts looked at, and only where they are due is the
- * circuit's row locked, counted again and moved. So ingesting usage takes no lock here and pays one addition per record.
+ * The circuits of the whole fleet. Outcomes are added up in memory and written to rows of this process's own: those of a
+ * circuit with failures every {@link FLUSH_MS}, the others twice a second. Only where failures came in are the window's
+ * counts looked at, and only where they are due is the circuit's row locked, counted again and moved. So ingesting usage
+ * takes no lock here and pays one addition per record.
  *
  * What is lost when a process dies are the counts of one flush interval; a lost probe result frees its place when the
  * lease ends. States, epochs and leases are in Postgres, so any number of control planes and restarts agree.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
+import { LRUCache } from 'lru-cache';
 import type { CircuitConfig } from '../config.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvents } from '../events/outbox.js';
@@ -17,6 +19,12 @@ import { type CircuitInput, countsNow, decide, type OrgCount, rateOf, sumOf, tri
 import * as store from './store.js';
 
 const FLUSH_MS = 100;
+const NO_REQUESTS: OrgCount = { requests: 0, failures: 0 };
+/** Counts of circuits without failures gather this long. */
+const GATHER_MS = 500;
+/** A circuit whose newest outcomes are mostly good is looked at this rarely. */
+const CHECK_MS = 1_000;
+const CHECKED_MAX = 10_000;
 const CLOCK_MS = 250;
 const PRUNE_MS = 30_000;
 
@@ -36,6 +44,9 @@ export class CircuitBoard {
   /** Names this process's rows of counts. */
   readonly #writer = randomUUID();
   readonly #pending = new PendingOutcomes();
+  /** When the window of a circuit was looked at last, steady ms. */
+  readonly #checkedAtMs = new LRUCache<string, number>({ max: CHECKED_MAX });
+  #gatheredAtMs = 0;
   #timers: NodeJS.Timeout[] = [];
   #flushing: Promise<void> = Promise.resolve();
   #clocking: Promise<void> | null = null;
@@ -52,7 +63,7 @@ export class CircuitBoard {
       void work().catch((error: unknown) => this.#log.error({ err: error }, 'circuits not updated'));
     this.#timers = [
       setInterval(
-        guarded(() => this.flush()),
+        guarded(() => this.#flushSoon()),
         FLUSH_MS,
       ),
       setInterval(
@@ -78,8 +89,8 @@ export class CircuitBoard {
   }
 
   /** Writes what was observed so far; resolves when its consequences are committed. One at a time. */
-  flush(): Promise<void> {
-    const flush = () => this.#flush();
+  flush(which: 'all' | 'failing' = 'all'): Promise<void> {
+    const flush = () => this.#flush(which);
     this.#flushing = this.#flushing.then(flush, flush);
     return this.#flushing;
   }
@@ -99,9 +110,16 @@ export class CircuitBoard {
     }
   }
 
-  async #flush(): Promise<void> {
+  #flushSoon(): Promise<void> {
+    const nowMs = performance.now();
+    const all = nowMs - this.#gatheredAtMs >= GATHER_MS;
+    if (all) this.#gatheredAtMs = nowMs;
+    return this.flush(all ? 'all' : 'failing');
+  }
+
+  async #flush(which: 'all' | 'failing'): Promise<void> {
     if (this.#pending.empty) return;
-    const counts = this.#pending.takeCounts();
+    const counts = this.#pending.takeCounts(which);
     const probes = this.#pending.takeProbes();
     if (counts.length > 0) await this.#writeCounts(counts);
     for (const [i, probe] of probes.entries()) {
@@ -117,19 +135,39 @@ export class CircuitBoard {
   async #writeCounts(counts: readonly PendingCount[]): Promise<void> {
     const keys = [...new Set(counts.map((count) => count.circuitKey))];
     const circuits = await this.#loadOrInsert(keys);
+    const windowStartMs = Date.now() - this.#rules.windowMs;
     const current = counts.filter((count) => {
       const circuit = circuits.get(count.circuitKey);
-      return circuit !== undefined && countsNow(circuit, circuit.changedAtMs, count);
+      if (circuit === undefined || count.secondMs < windowStartMs) return false;
+      return countsNow(circuit, circuit.changedAtMs, count);
     });
     // Epoch 0 ("no transition seen") is booked under the epoch it counts for.
     const rows = mergeEpochs(current, circuits);
     if (rows.length === 0) return;
     await store.addOutcomes(this.#sql, this.#writer, rows);
     await store.touchCircuits(this.#sql, keys);
-    const failing = [...new Set(rows.filter((row) => row.failures > 0).map((row) => row.circuitKey))];
-    if (failing.length === 0) return;
-    const windows = await store.windowCounts(this.#sql, failing, this.#rules.windowMs);
+    const suspects = this.#suspects(rows);
+    if (suspects.length === 0) return;
+    const windows = await store.windowCounts(this.#sql, suspects, this.#rules.windowMs);
     for (const [key, orgs] of windows) if (tripDue(orgs, this.#rules)) await this.#trip(key);
+  }
+
+  /**
+   * Circuits whose window is worth a look: the newest outcomes are bad (a window's rate rises above a rate by outcomes
+   * above it), or there was some failure and the last look is a while ago.
+   */
+  #suspects(rows: readonly store.OutcomeCount[]): readonly string[] {
+    const sums = new Map<string, OrgCount>();
+    for (const row of rows) sums.set(row.circuitKey, sumOf([row, sums.get(row.circuitKey) ?? NO_REQUESTS]));
+    const nowMs = performance.now();
+    const suspects: string[] = [];
+    for (const [key, sum] of sums) {
+      const quiet = nowMs - (this.#checkedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < CHECK_MS;
+      if (sum.failures === 0 || (quiet && rateOf(sum) < this.#rules.errorRate / 2)) continue;
+      this.#checkedAtMs.set(key, nowMs);
+      suspects.push(key);
+    }
+    return suspects;
   }
 
   async #loadOrInsert(keys: readonly string[]): Promise<Map<string, store.CircuitRow>> {

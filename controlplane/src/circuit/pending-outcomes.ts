@@ -46,6 +46,8 @@ interface Group {
 
 export class PendingOutcomes {
   #groups = new Map<string, Group>();
+  /** Circuits that failed since the last time counts were taken. */
+  #failing = new Set<string>();
   #probes: ProbeOutcome[] = [];
 
   get empty(): boolean {
@@ -60,10 +62,18 @@ export class PendingOutcomes {
     }
   }
 
-  takeCounts(): readonly PendingCount[] {
+  /** All counts, or those of circuits with a failure only: nothing hangs on the others, so they can gather. */
+  takeCounts(which: 'all' | 'failing'): readonly PendingCount[] {
     const groups = [...this.#groups.values()];
-    this.#groups = new Map();
-    return groups;
+    const failing = this.#failing;
+    this.#failing = new Set();
+    if (which === 'all') {
+      this.#groups = new Map();
+      return groups;
+    }
+    if (failing.size === 0) return [];
+    this.#groups = new Map([...this.#groups].filter(([, group]) => !failing.has(group.circuitKey)));
+    return groups.filter((group) => failing.has(group.circuitKey));
   }
 
   takeProbes(): readonly ProbeOutcome[] {
@@ -107,7 +117,10 @@ export class PendingOutcomes {
       this.#groups.set(name, group);
     }
     group.requests++;
-    if (record.circuitOutcome === FAILURE) group.failures++;
+    if (record.circuitOutcome === FAILURE) {
+      group.failures++;
+      this.#failing.add(record.circuitKey);
+    }
     group.startedAtMs = Math.min(group.startedAtMs, record.startedAtMs);
   }
 }

@@ -32,9 +32,13 @@ export function loadCircuits(sql: Sql, keys: readonly string[]): Promise<Circuit
   return sql<CircuitRow[]>`select ${columns(sql)} from circuits where circuit_key = any(${[...keys]}::text[])`;
 }
 
-/** Locks the row until the transaction ends. */
+/**
+ * Locks the row until the transaction ends: `no key`, so that writers of outcomes, whose foreign keys point at it, go on.
+ */
 export async function lockCircuit(tx: Tx, key: string): Promise<CircuitRow | null> {
-  const [row] = await tx<CircuitRow[]>`select ${columns(tx)} from circuits where circuit_key = ${key} for update`;
+  const [row] = await tx<
+    CircuitRow[]
+  >`select ${columns(tx)} from circuits where circuit_key = ${key} for no key update`;
   return row ?? null;
 }
 
@@ -103,13 +107,15 @@ export async function windowCounts(
   return byCircuit;
 }
 
-/** Writes the circuit and tells every control plane at commit. */
+/**
+ * Writes the circuit and tells every control plane at commit. Counts of the old epoch stay until they are pruned: they
+ * mean nothing any more, and deleting them here could deadlock with those who are adding to them.
+ */
 export async function writeCircuit(tx: Tx, key: string, to: Circuit): Promise<void> {
   const openUntil = to.state === 'OPEN' ? new Date(to.openUntilMs) : null;
   await tx`
     update circuits set state = ${to.state}, epoch = ${to.epoch}, probes_good = ${to.probesGood},
            open_until = ${openUntil}, changed_at = clock_timestamp() where circuit_key = ${key}`;
-  await tx`delete from circuit_outcomes where circuit_key = ${key}`;
   await tx`delete from circuit_probes where circuit_key = ${key}`;
   const notice: CircuitNotice = {
     circuitKey: key,

@@ -150,6 +150,35 @@ test('webhooks: a paused endpoint gets nothing, and goes on with what waited whe
   expect(at(path)).toHaveLength(5);
 });
 
+test('webhooks: an event reaches the endpoints that subscribe to it and were there, active, when it occurred', async () => {
+  const admin = await plane().member('admin');
+  const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
+  const [both, deleted, paused, late] = [newPath(), newPath(), newPath(), newPath()];
+  const { secret } = await endpoint(admin, both, ['agent.created', 'agent.deleted']);
+  await endpoint(admin, deleted, ['agent.deleted']);
+  const { id: pausedId } = await endpoint(admin, paused);
+  await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'paused' });
+  const { agent } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Ada' })).body;
+  await endpoint(admin, late);
+  await until('the creation is told', () => at(both).length === 1);
+  expect((await admin.call('DELETE', `/v1/agents/${agent.id}`)).status).toBe(200);
+  await until('the deletion is told', () => at(both).length === 2 && at(deleted).length === 1);
+  await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'active' });
+  const data = { agentId: agent.id, agentName: 'Ada', projectId, orgId: admin.orgId };
+  const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(at(both).map((one) => JSON.parse(one.body))).toEqual([
+    { event: 'agent.created', timestamp, data },
+    { event: 'agent.deleted', timestamp, data },
+  ]);
+  expect(at(both).every((one) => signatureIsValid(secret, one))).toBe(true);
+  expect(at(deleted)[0]!.event).toBe('agent.deleted');
+  // A delivery that is made later passes whatever could still come to the others.
+  const { id } = await endpoint(admin, newPath());
+  const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+  await settled(admin, body.delivery.id, 'success');
+  expect([...at(paused), ...at(late)]).toEqual([]);
+});
+
 test('webhooks: deleting an endpoint deletes its deliveries', async () => {
   const admin = await plane().member('admin');
   const { id } = await endpoint(admin, newPath());
