@@ -11,6 +11,7 @@ import { Throttle } from './auth/throttle.js';
 import { type Config, outboxDirectory } from './config.js';
 import type { Sql } from './db/sql.js';
 import type { App } from './http/app.js';
+import { linkPageRoutes } from './mail/link-pages.js';
 import { Mailer } from './mail/mailer.js';
 import { outboxTransport, smtpTransport } from './mail/transports.js';
 import { InvitationAcceptance } from './members/acceptance.js';
@@ -54,6 +55,7 @@ export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: I
   const members = new MemberService(sql, throttle, mailer, config.publicUrl);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle });
   auditRoutes(app, sql);
+  linkPageRoutes(app);
   let pruning: NodeJS.Timeout | undefined;
   const prune = async (): Promise<void> => {
     await throttle.prune();

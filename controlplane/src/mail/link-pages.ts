@@ -1,0 +1,128 @@
+/**
+ * The pages that the links of mails lead to: each sends the link's token to one endpoint of /v1. They need nothing but
+ * themselves; their policy names the hashes of their one script and one style. The token is in the fragment, which no
+ * browser sends anywhere, and leaves the address bar at once.
+ */
+import { createHash } from 'node:crypto';
+import type { App } from '../http/app.js';
+
+interface LinkPage {
+  readonly path: string;
+  readonly title: string;
+  readonly endpoint: string;
+  readonly fields: readonly Field[];
+  readonly action: string;
+  readonly done: string;
+}
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly attributes: string;
+}
+
+const NEW_PASSWORD = 'type="password" autocomplete="new-password" minlength="10" maxlength="256"';
+/** Relative, so that they also hold where the service is published under a path. */
+const PAGES: readonly LinkPage[] = [
+  {
+    path: '/verify-email',
+    title: 'Confirm your e-mail address',
+    endpoint: 'v1/auth/verify-email',
+    fields: [],
+    action: 'Confirm',
+    done: 'Your e-mail address is confirmed.',
+  },
+  {
+    path: '/reset-password',
+    title: 'Set a new password',
+    endpoint: 'v1/auth/reset-password',
+    fields: [
+      { name: 'password', label: 'New password (at least 10 characters)', attributes: `${NEW_PASSWORD} required` },
+    ],
+    action: 'Set password',
+    done: 'The password is set and all earlier sessions have ended. Log in with it.',
+  },
+  {
+    path: '/accept-invitation',
+    title: 'Accept the invitation',
+    endpoint: 'v1/invitations/accept',
+    fields: [
+      {
+        name: 'name',
+        label: 'Your name, if you have no account yet',
+        attributes: 'autocomplete="name" maxlength="200"',
+      },
+      {
+        name: 'password',
+        label: 'A new password; if you have an account: its password',
+        attributes: NEW_PASSWORD,
+      },
+    ],
+    action: 'Accept',
+    done: 'You are a member now. Log in to begin.',
+  },
+];
+
+export const LINK_PAGE_SCRIPT = `
+const form = document.querySelector('form'), say = document.querySelector('output'), button = form.querySelector('button');
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
+history.replaceState(null, '', location.pathname);
+if (!token) { say.textContent = 'This link is incomplete: open it from the mail again.'; button.disabled = true; }
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const body = { token };
+  for (const input of form.querySelectorAll('input')) if (input.value !== '') body[input.name] = input.value;
+  button.disabled = true;
+  say.textContent = 'One moment …';
+  try {
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await fetch(form.dataset.endpoint, options);
+    const { error } = await answer.json();
+    form.hidden = answer.ok;
+    say.textContent = answer.ok ? form.dataset.done : error;
+  } catch {
+    say.textContent = 'The server cannot be reached: try again.';
+  }
+  button.disabled = false;
+});
+`;
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 26rem; margin: 15vh auto; padding: 0 1rem; }
+label, input, button { display: block; width: 100%; box-sizing: border-box; font: inherit; }
+input, button { margin: .25rem 0 1rem; padding: .5rem; }
+[hidden] { display: none; }
+`;
+
+const sourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const POLICY =
+  `default-src 'none'; script-src ${sourceHash(LINK_PAGE_SCRIPT)}; style-src ${sourceHash(STYLE)}; connect-src 'self'; ` +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const fieldHtml = ({ name, label, attributes }: Field): string =>
+  `<label>${label}<input name="${name}" ${attributes}></label>`;
+
+const pageHtml = ({ title, endpoint, fields, action, done }: LinkPage): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${STYLE}</style>
+<h1>${title}</h1>
+<form data-endpoint="${endpoint}" data-done="${done}">${fields.map(fieldHtml).join('')}<button>${action}</button></form>
+<output role="status"></output>
+<noscript>Without JavaScript: send the call that stands in the mail.</noscript>
+<script>${LINK_PAGE_SCRIPT}</script>
+</html>
+`;
+
+export function linkPageRoutes(app: App): void {
+  for (const page of PAGES) {
+    const html = pageHtml(page);
+    app.get(page.path, { schema: { hide: true } }, async (_request, reply) => {
+      void reply.header('content-security-policy', POLICY);
+      return reply.type('text/html; charset=utf-8').send(html);
+    });
+  }
+}
