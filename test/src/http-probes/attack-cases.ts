@@ -1,6 +1,7 @@
 /**
  * Malformed and hostile requests by class (request smuggling, framing, targets, headers, preambles). `GOOD` is a second
- * request behind each: where the first one must not be forwarded, the second must not be either.
+ * request that the tests send behind each, in the same segment and in one of its own: it must not be served where the
+ * server can no longer know where the first one ended.
  */
 import { GATEWAY_TOKEN } from './probe-bench.js';
 
@@ -47,7 +48,6 @@ const LENGTHS: Readonly<Record<string, string>> = {
   exponent: 'content-length: 1e1\r\n',
   fraction: 'content-length: 5.0\r\n',
   'inner space': 'content-length: 5 5\r\n',
-  'high space': 'content-length: \xa05\r\n',
   'beyond 2^53': 'content-length: 9007199254740993\r\n',
   'beyond 2^64': 'content-length: 18446744073709551621\r\n',
 };
@@ -118,13 +118,12 @@ const BAD_HEADERS: Readonly<Record<string, string>> = {
   'folded line': 'x-a: 1\r\n  folded\r\n',
   'space before colon': 'x-a : 1\r\n',
   'no colon': 'x-a\r\n',
-  'empty name': ': x\r\ncontent-length: 5\r\n',
   'null byte': 'x-a: a\0b\r\n',
   'bare carriage return': 'x-a: a\rb\r\n',
   'control byte': 'x-a: a\x02b\r\n',
   'bad name byte': 'x(a): 1\r\n',
   'name above ASCII': 'x-\xe4: 1\r\n',
-  'not UTF-8': 'x-a: \xe4 b\r\n',
+  'not UTF-8': 'x-a: a \xe4 b\r\n',
   'expectation unknown': 'expect: 200-maybe\r\n',
   'two credentials': AUTH,
   'header flood': 'x-a: 1\r\n'.repeat(200),
@@ -169,37 +168,60 @@ const LINES: Readonly<Record<string, string>> = {
   'null bytes': '\0\0\0\0\0\0\0\0\r\n\r\n',
 };
 
-const shadowed = (entries: Readonly<Record<string, string>>) => mapValues(entries, (bytes) => bytes + GOOD);
-
 /** Refused with an answer or a closed connection; nothing reaches the upstream, nor does what follows. */
 export const REFUSED: readonly AttackCase[] = [
-  ...cases('content-length', 0, [400, 'none'], shadowed(mapValues(LENGTHS, (line) => post(line, 'hello')))),
+  // 505: what the refused request left behind is no request line.
+  ...cases(
+    'content-length',
+    0,
+    [400, 505, 'none'],
+    mapValues(LENGTHS, (line) => post(line, 'hello')),
+  ),
   ...cases(
     'transfer-encoding',
     0,
     [400, 501, 505, 'none'],
-    shadowed(mapValues(CODINGS, (line) => post(line, '0\r\n\r\n'))),
+    mapValues(CODINGS, (line) => post(line, '0\r\n\r\n')),
   ),
-  ...cases('target', 0, [400, 404, 414, 505, 'none'], shadowed(mapValues(TARGETS, (target) => get(target)))),
-  ...cases('host', 0, [400, 'none'], shadowed(mapValues(HOSTS, (host) => get(`${PATH}/x`, `${host}${AUTH}`)))),
-  ...cases('request line', 0, [400, 405, 505, 'none'], shadowed(LINES)),
-  ...cases('header', 0, [400, 413, 417, 431, 'none'], shadowed(mapValues(BAD_HEADERS, (line) => post(line, 'hello')))),
+  ...cases(
+    'target',
+    0,
+    [400, 404, 414, 505, 'none'],
+    mapValues(TARGETS, (target) => get(target)),
+  ),
+  ...cases(
+    'host',
+    0,
+    [400, 'none'],
+    mapValues(HOSTS, (host) => get(`${PATH}/x`, `${host}${AUTH}`)),
+  ),
+  ...cases('request line', 0, [400, 405, 505, 'none'], LINES),
+  ...cases(
+    'header',
+    0,
+    [400, 413, 417, 431, 'none'],
+    mapValues(BAD_HEADERS, (line) => post(`content-length: 5\r\n${line}`, 'hello')),
+  ),
   ...cases('preamble', 0, ['none', 400, 505], {
     'PROXY v2': PROXY_V2,
     'PROXY v1': `PROXY TCP4 6.6.6.6 1.1.1.1 1 2\r\n${GOOD}`,
   }),
   ...cases('refusal', 0, [401, 'none'], {
-    'no credential, then a good request': `GET ${PATH}/x HTTP/1.1\r\n${HOST}\r\n${GOOD}`,
-    'unknown credential, then a good request': `GET ${PATH}/x HTTP/1.1\r\n${HOST}x-api-key: acg_${'0'.repeat(64)}\r\n\r\n${GOOD}`,
+    'no credential': `GET ${PATH}/x HTTP/1.1\r\n${HOST}\r\n`,
+    'unknown credential': `GET ${PATH}/x HTTP/1.1\r\n${HOST}x-api-key: acg_${'0'.repeat(64)}\r\n\r\n`,
   }),
 ];
 
 /** Lenient in the server's parser: the request itself may pass once, what hides behind it may not. */
 export const CONTAINED: readonly AttackCase[] = [
-  ...cases('chunk', 1, null, shadowed(mapValues(CHUNK_BODIES, (body) => post(CHUNKED, body)))),
+  ...cases(
+    'chunk',
+    1,
+    null,
+    mapValues(CHUNK_BODIES, (body) => post(CHUNKED, body)),
+  ),
   ...cases('hidden length', 1, null, {
     'empty name hides a length': `POST ${PATH}/post HTTP/1.1\r\n${HEAD}: x\r\ncontent-length: ${GOOD.length}\r\n\r\n${GOOD}`,
-    'body is a request': post(`content-length: ${GOOD.length}\r\n`, GOOD),
     'chunk is a request': post(CHUNKED, `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`),
   }),
 ];
@@ -213,6 +235,7 @@ export const SERVED: readonly AttackCase[] = [
     'expect 100-continue': post('expect: 100-continue\r\ncontent-length: 5\r\n', 'hello'),
     'chunked body': post(CHUNKED, '5\r\nhello\r\n0\r\n\r\n'),
     'empty chunked body': post(CHUNKED, '0\r\n\r\n'),
+    'body that is a request': post(`content-length: ${GOOD.length}\r\n`, GOOD),
     'length 0': post('content-length: 0\r\n', ''),
     'hop-by-hop headers': get(
       `${PATH}/x`,
@@ -227,8 +250,8 @@ export const SERVED: readonly AttackCase[] = [
 ];
 
 /**
- * Legal, but refused by the parser of the HTTP server before any handler runs, in all or some of its binaries. Nothing
- * here can serve them; what matters is that they are harmless.
+ * Judged by the parser of the HTTP server before any handler runs, differently in its binaries: legal but refused, or
+ * lenient. Nothing here can change it; what matters is that they are harmless.
  */
 export const PARSER_LIMITS: readonly AttackCase[] = [
   ...cases('parser', 1, [200, 400, 505, 'none'], {
@@ -236,5 +259,9 @@ export const PARSER_LIMITS: readonly AttackCase[] = [
     'underscore in a header name': get(`${PATH}/x`, `${HEAD}x_under: 1\r\n`),
     'other token bytes in a header name': get(`${PATH}/x`, `${HEAD}x!#$%&'*+.^|~: 1\r\n`),
     'HTTP/1.0': `GET ${PATH}/x HTTP/1.0\r\n${HEAD}\r\n`,
+    // Bytes from 0x80 on around a value are trimmed like spaces before a handler sees it; server, handler and upstream
+    // agree on the length that is left.
+    'high byte before a length': post('content-length: \xa05\r\n', 'hello'),
+    'high byte after a length': post('content-length: 5\xa0\r\n', 'hello'),
   }),
 ];
