@@ -11,6 +11,7 @@ import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counter
 import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { RedisServer } from '@acg/test/redis-server';
+import { TcpProxy } from '@acg/test/tcp-proxy';
 
 const ADMISSIONS = 60_000;
 const WARM_UP = 10_000;
@@ -88,27 +89,36 @@ async function measure(counters: Counters, scenario: Scenario, admin: RedisServe
   console.log(`${counters.kind.padEnd(6)} ${scenario.name.padEnd(42)} ${cells.join(' ')}`);
 }
 
-/** p50 and p99 of what requests wait in µs, from the moment the store stops answering. */
-async function failOpen(counters: Counters, stop: () => void): Promise<void> {
+interface Outage {
+  readonly name: string;
+  begin(): Promise<void> | void;
+  end(): Promise<void> | void;
+}
+
+/** What requests wait while the store is away, and how long after its return limits are enforced. */
+async function failOpen(counters: Counters, outage: Outage): Promise<void> {
   const asked = request(1, null);
-  const waits: number[] = [];
+  const waitsUs: number[] = [];
   const ask = (): Promise<void> =>
     new Promise((resolve) => {
       const start = performance.now();
       counters.admit(asked, () => {
-        waits.push((performance.now() - start) * 1000);
+        waitsUs.push((performance.now() - start) * 1000);
         setTimeout(resolve, 1);
       });
     });
-  stop();
+  await outage.begin();
   const end = performance.now() + 4_000;
   while (performance.now() < end) await ask();
-  const firstMs = (waits[0] ?? 0) / 1000;
-  const rest = waits.slice(1).sort((a, b) => a - b);
+  await outage.end();
+  const back = performance.now();
+  while (!counters.enforcing) await ask();
+  const backMs = performance.now() - back;
+  const firstMs = (waitsUs[0] ?? 0) / 1000;
+  const rest = waitsUs.slice(1).sort((a, b) => a - b);
   const at = (share: number): string => (rest[Math.floor(rest.length * share)] ?? 0).toFixed(1);
-  console.log(
-    `fail-open: first request ${firstMs.toFixed(1)} ms, then p50 ${at(0.5)} µs, p99 ${at(0.99)} µs (${rest.length})`,
-  );
+  const waits = `first request ${firstMs.toFixed(1)} ms, then p50 ${at(0.5)} µs, p99 ${at(0.99)} µs (${rest.length})`;
+  console.log(`fail-open, ${outage.name}: ${waits}; enforced ${backMs.toFixed(0)} ms after the end`);
 }
 
 const server = await RedisServer.start();
@@ -128,6 +138,22 @@ for (const scenario of SCENARIOS) {
 }
 const memory = new MemoryCounters();
 for (const scenario of SCENARIOS) await measure(memory, scenario, null);
-await failOpen(redis, () => server.pause());
 await redis.close();
+
+const proxy = await TcpProxy.start(server.port);
+const behind = new URL(`redis://127.0.0.1:${proxy.port}`);
+const proxied = new RedisCounters(
+  { urls: [behind], connectionName: 'bench', tlsCa: null, timeoutMs: 50 },
+  log,
+  metrics,
+);
+await proxied.start();
+const delay = (ms: number) => () => {
+  proxy.delayMs = ms;
+};
+await failOpen(proxied, { name: 'stopped', begin: () => server.pause(), end: () => server.resume() });
+await failOpen(proxied, { name: '200 ms slow', begin: delay(200), end: delay(0) });
+await failOpen(proxied, { name: 'killed', begin: () => server.kill(), end: () => server.restart() });
+await proxied.close();
+await proxy.stop();
 await server.stop();
