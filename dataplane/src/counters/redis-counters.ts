@@ -73,7 +73,7 @@ export class RedisCounters implements Counters {
     if (this.#firstLane.enforcement.on) {
       await Promise.all([...this.#lanes.values()].map((lane) => lane.enforcement.onWithin(START_TIMEOUT_MS)));
     }
-    for (const lane of this.#lanes.values()) lane.enforcement.announceIfOff(this.#lastError);
+    for (const lane of this.#lanes.values()) lane.enforcement.announceIfOff(lane.lastFailure || this.#lastError);
     if (!this.#firstLane.enforcement.on) return;
     for (const policy of new Set(await this.#link.evictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;

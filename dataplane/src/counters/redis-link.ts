@@ -163,8 +163,12 @@ const hostAndPort = (url: URL): { host: string; port: number } => ({
 const databaseOf = (url: URL): number => Number(/^\/(\d{1,4})$/.exec(url.pathname)?.[1] ?? 0);
 
 /** An error reply means that the store refused: Redis checks memory, role and state before a script's first write. */
-const failureOf = (error: Error): ScriptFailure =>
-  new ScriptFailure(error.message, error.name === 'ReplyError' ? 'no' : 'unknown');
+function failureOf(error: Error): ScriptFailure {
+  const hint = error.message.startsWith('MOVED ')
+    ? ': a node of a Redis Cluster; name several of its nodes in REDIS_URL'
+    : '';
+  return new ScriptFailure(error.message + hint, error.name === 'ReplyError' ? 'no' : 'unknown');
+}
 
 async function evictionPolicy(node: Redis): Promise<string | null> {
   try {

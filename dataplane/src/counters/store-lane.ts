@@ -70,6 +70,8 @@ export class StoreLane {
   /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
   readonly #lost: Call[] = [];
   readonly enforcement: Enforcement;
+  /** Why the last call that failed did; '' = none has. */
+  lastFailure = '';
   /** The store lost data that it had. */
   onDataLost: () => void = () => {};
   #probe: Call | null = null;
@@ -227,6 +229,7 @@ export class StoreLane {
   }
 
   #failed(call: Call, failure: ScriptFailure): void {
+    this.lastFailure = failure.message;
     this.#trip(failure.message);
     this.#passUnchecked(call);
     if (call.batch.spends.length > 0 && !(call.repeated && this.#lost[0] === call)) {

@@ -1,3 +1,4 @@
+import type { Logger } from '@acg/base/log';
 import { hashSlot } from '@acg/dataplane/counters/hash-slot';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -41,6 +42,21 @@ test('hash slot: as the cluster computes it', async () => {
     const slot = await cluster.nodes[0]!.admin.cluster('KEYSLOT', `acg:{${tag}}:x`);
     if (tag !== '') expect(hashSlot(tag)).toBe(slot);
   }
+});
+
+test('cluster: one URL alone is refused with a hint', async () => {
+  const reasons: string[] = [];
+  const log = { warn: ({ reason }: { reason: string }) => void reasons.push(reason) } as unknown as Logger;
+  const foreign = cluster.urls.map((url) => {
+    const options = { urls: [url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000 };
+    return new RedisCounters(options, log, new CountingMetrics());
+  });
+  await Promise.all(foreign.map((counters) => counters.start()));
+  // The probe's slot belongs to one of the three nodes; the others say so.
+  expect(reasons.filter((reason) => reason.includes('name several of its nodes in REDIS_URL')).length).toBeGreaterThan(
+    0,
+  );
+  await Promise.all(foreign.map((counters) => counters.close()));
 });
 
 test('cluster: agents of all masters are counted, many in one turn', async () => {
