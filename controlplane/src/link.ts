@@ -5,7 +5,7 @@ import type { Vault } from './accounts/vault.js';
 import type { Config } from './config.js';
 import { ContextService } from './contexts/service.js';
 import { type Greeting, WatchHub } from './contexts/watch-hub.js';
-import type { Sql } from './db/sql.js';
+import { openSql } from './db/sql.js';
 import { resolveTokenHandler } from './grpc/context-service.js';
 import { GrpcServer } from './grpc/server.js';
 import { watchHandler } from './grpc/watch-service.js';
@@ -15,7 +15,6 @@ import type { Catalogue } from './providers/catalogue/catalogue.js';
 export interface LinkParts {
   readonly config: Config;
   readonly log: Logger;
-  readonly sql: Sql;
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
@@ -29,13 +28,16 @@ export interface Link {
   /** Broadcasts to the data planes of this instance. */
   readonly hub: WatchHub;
   start(): Promise<{ port: number }>;
-  /** Sends the data planes to other instances, lets calls under way finish. Called before the pool closes. */
+  /** Sends the data planes to other instances, lets calls under way finish. Called before what the handlers use stops. */
   stop(): Promise<void>;
 }
 
 const STOP_GRACE_MS = 5_000;
+/** Apart from the management API's, so that no report over millions of rows makes agents wait or a revocation late. */
+const SQL_CONNECTIONS_MAX = 4;
 
-export function buildLink({ config, log, sql, metrics, catalogue, vault, greeting, handlers }: LinkParts): Link {
+export function buildLink({ config, log, metrics, catalogue, vault, greeting, handlers }: LinkParts): Link {
+  const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-link' });
   const hub = new WatchHub(sql, log, greeting);
   const contexts = new ContextService(sql, catalogue, vault, log);
   metrics.gauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
@@ -53,6 +55,7 @@ export function buildLink({ config, log, sql, metrics, catalogue, vault, greetin
     async stop() {
       await hub.stop();
       await server.stop(STOP_GRACE_MS);
+      await sql.end({ timeout: 5 });
     },
   };
 }

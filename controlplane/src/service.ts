@@ -61,7 +61,6 @@ export function buildService(config: Config, log: Logger): Service {
   const link = buildLink({
     config,
     log,
-    sql,
     metrics,
     catalogue,
     vault,

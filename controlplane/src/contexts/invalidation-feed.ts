@@ -1,6 +1,7 @@
 /**
  * The invalidations of all control-plane instances, in order. NOTIFY makes it read at once; it also reads at a steady
- * pace, because a notification can be lost with its connection. So nothing waits longer than {@link POLL_MS}, and
+ * pace, because a notification can be lost with its connection, and after a restart of Postgres the client library does
+ * not always listen again. So nothing waits longer than {@link POLL_MS}, and
  * nothing is skipped: rows are read by revision, and revisions become visible in their order (0003_contexts.sql).
  */
 import type { Logger } from '@acg/base/log';
@@ -29,6 +30,8 @@ export class InvalidationFeed {
   #timer: NodeJS.Timeout | null = null;
   #unlisten: (() => Promise<void>) | null = null;
   #reading: Promise<void> | null = null;
+  /** So that an outage is two lines in the log, whatever its length. */
+  #failing = false;
   /** Begins when the read under way ends. */
   #next: Promise<void> | null = null;
 
@@ -97,12 +100,16 @@ export class InvalidationFeed {
           this.lastRevision = last.revision;
           this.#onRows(rows);
         }
-        if (rows.length < ROWS_PER_READ) return;
+        if (rows.length < ROWS_PER_READ) break;
       }
     } catch (error) {
-      this.#log.warn({ err: error }, 'invalidations could not be read');
+      if (!this.#failing)
+        this.#log.warn({ err: error }, 'invalidations cannot be read: data planes serve what they have');
+      this.#failing = true;
       throw error;
     }
+    if (this.#failing) this.#log.info('invalidations can be read again');
+    this.#failing = false;
   }
 }
 

@@ -146,7 +146,7 @@ export class WatchHub {
       await this.#confirm();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await pruneInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
-      this.#log.warn({ err: error }, 'heartbeat not sent: the database does not answer');
+      this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has said why
     } finally {
       this.#beating = false;
     }

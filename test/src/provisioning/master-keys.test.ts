@@ -1,5 +1,7 @@
 /** Secrets at rest: what a stolen or meddled-with database gives, and how master keys are changed under load. */
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { Secret } from '@acg/base/secret';
 import { checkKeyRing } from '@acg/controlplane/accounts/key-ring-check';
 import { reencryptAll } from '@acg/controlplane/accounts/reencrypt';
@@ -135,6 +137,39 @@ test('start: a ring that cannot open what is stored is refused in one line, and 
     expect(known.map((row) => row.key_id)).toEqual(['test']);
     const both = await start(`new:${other},test:${Buffer.alloc(32, 7).toString('base64')}`);
     await both.stop();
+  } finally {
+    await database.drop();
+  }
+});
+
+const ROTATE = fileURLToPath(new URL('../../../controlplane/dist/rotate-master-key/main.js', import.meta.url));
+
+/** `npm run rotate-master-key` without the build before it. */
+function rotateCommand(env: Record<string, string>): { code: number | null; out: string; err: string } {
+  const run = spawnSync(process.execPath, [ROTATE], { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+
+test('command: encrypts anew, says what is no longer needed, and refuses a ring that does not fit', async () => {
+  const database = await createTestDatabase();
+  try {
+    const first = await startControlPlane({}, database);
+    await agentWithAccount(await first.member('owner'), 'sk-stored-0123456789');
+    await first.stop();
+    const fresh = `new:${randomBytes(32).toString('base64')}`;
+    const old = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+    const DATABASE_URL = database.url.reveal();
+    expect(rotateCommand({ DATABASE_URL, MASTER_KEYS: fresh })).toMatchObject({
+      code: 69,
+      err: expect.stringContaining('the key test is missing'),
+    });
+    expect(rotateCommand({ DATABASE_URL }).code).toBe(78);
+    expect(rotateCommand({ DATABASE_URL, MASTER_KEYS: `${fresh},${old}` })).toEqual({
+      code: 0,
+      out: 'encrypted anew with key new: 1 of provider_accounts, 0 of webhook_endpoints\nMASTER_KEYS no longer needs: test\n',
+      err: '',
+    });
+    await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();
   } finally {
     await database.drop();
   }
