@@ -7,6 +7,7 @@
 
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
 import type { Logger } from '@acg/base/log';
+import { ChunkGarbage, minorCollector } from './chunk-garbage.js';
 import type { Counters } from './counters/counters.js';
 import type { Exchange, ExchangeObserver } from './exchange.js';
 import type { UsageReading } from './metering/meter.js';
@@ -75,6 +76,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   readonly #acceptor: Acceptor;
   readonly #settle: ReturnType<typeof createSettle>;
   readonly #bodyBudget: EditedBodyBudget;
+  readonly #garbage = new ChunkGarbage(minorCollector());
   readonly #live = new Set<Exchange>();
   #listenSocket: us_listen_socket | null = null;
   #connections = 0;
@@ -94,7 +96,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     this.#pipeline = this.#buildPipeline();
     this.#selfPipeline = this.#buildSelfPipeline();
     this.#upgradePipeline = this.#buildUpgradePipeline();
-    this.#acceptor = new Acceptor(options, this, this, (x) => this.#onAborted(x));
+    this.#acceptor = new Acceptor(options, this, this, this.#garbage, (x) => this.#onAborted(x));
     this.#app.filter((res, count) => this.#onConnection(res, Number(count)));
     const behavior = this.sessions.behavior((res, req, context) => {
       const handshake = {
@@ -243,6 +245,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
         x.errorClass = cutClass(error);
       },
       release: (x) => x.connection?.release(),
+      garbage: this.#garbage,
     };
   }
 

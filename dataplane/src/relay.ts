@@ -32,6 +32,7 @@ export interface RelaySupport {
   cut(x: Exchange, error: Error): void;
   /** The upstream connection is free again. */
   release(x: Exchange): void;
+  readonly garbage: { note(bytes: number): void };
 }
 
 export interface ResponsePlan {
@@ -109,6 +110,7 @@ export class Relay {
     const x = this.#x;
     if (x.finished) return false;
     x.bytesOut += chunk.length;
+    this.#support.garbage.note(chunk.length);
     x.meter?.observe(chunk);
     const plan = this.#plan!;
     if (x.failureHead.length < plan.failureHeadBytes)

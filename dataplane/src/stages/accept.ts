@@ -35,6 +35,7 @@ export class Acceptor {
   readonly #options: AcceptOptions;
   readonly #admittance: Admittance;
   readonly #observer: ExchangeObserver;
+  readonly #garbage: { note(bytes: number): void };
   readonly #onAborted: (x: Exchange) => void;
   readonly #scan = new HeaderScan();
 
@@ -42,11 +43,13 @@ export class Acceptor {
     options: AcceptOptions,
     admittance: Admittance,
     observer: ExchangeObserver,
+    garbage: { note(bytes: number): void },
     onAborted: (x: Exchange) => void,
   ) {
     this.#options = options;
     this.#admittance = admittance;
     this.#observer = observer;
+    this.#garbage = garbage;
     this.#onAborted = onAborted;
   }
 
@@ -112,7 +115,10 @@ export class Acceptor {
   #receiveBody(x: Exchange, res: HttpResponse): void {
     const body = new RequestBody(x.res, this.#options.bufferedBodyBytesMax);
     x.body = body;
-    res.onData((chunk, last) => body.push(chunk, last));
+    res.onData((chunk, last) => {
+      this.#garbage.note(chunk.byteLength);
+      body.push(chunk, last);
+    });
   }
 }
 
