@@ -49,9 +49,16 @@ export function badCidr(cidrs: readonly string[]): string | null {
   return null;
 }
 
-/** `::ffff:10.0.0.1`, as a dual-stack socket reports an IPv4 peer, becomes `10.0.0.1`. */
+const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d{1,3}(?:\.\d{1,3}){3})|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+
+/** `::ffff:10.0.0.1` in any spelling, as a dual-stack socket reports an IPv4 peer, becomes `10.0.0.1`. */
 export function unmapped(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  if (!address.includes(':')) return address;
+  const parts = MAPPED.exec(address);
+  if (parts === null) return address;
+  if (parts[1] !== undefined) return parts[1];
+  const [high, low] = [Number.parseInt(parts[2]!, 16), Number.parseInt(parts[3]!, 16)];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
 const parseBits = (text: string): number => (/^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);
