@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ClientAddress } from './client-address.js';
-import { badCidr, CidrList } from './egress/cidr-list.js';
+import { badCidr, CidrList, readCidrs } from './egress/cidr-list.js';
+import { EnvReader } from './env-reader.js';
 
 const trusting = new ClientAddress(['10.0.0.0/8', 'fd00::/8']);
 
@@ -42,4 +43,12 @@ test('cidr list: ranges, single addresses and what is neither', () => {
   expect(badCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
   for (const bad of ['10.0.0.0/33', '10.0.0/8', 'x', '::/129', '10.0.0.0/-1', '10.0.0.0/'])
     expect(badCidr([bad])).toBe(bad);
+});
+
+test('cidr list: a variable with something else in it is named at the start', () => {
+  const read = new EnvReader({ GOOD: '10.0.0.0/8, ::1', BAD: '10.0.0.0/8,localhost' });
+  expect(readCidrs(read, 'GOOD')).toEqual(['10.0.0.0/8', '::1']);
+  expect(() => read.throwIfInvalid()).not.toThrow();
+  readCidrs(read, 'BAD');
+  expect(() => read.throwIfInvalid()).toThrow(/BAD must be CIDR ranges .* not localhost/);
 });

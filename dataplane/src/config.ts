@@ -1,7 +1,7 @@
 /** Every setting of the data plane, read and checked once before any port opens (DESIGN §4). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { badCidr } from '@acg/base/egress/cidr-list';
+import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
@@ -71,8 +71,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
     spoolDir: read.string('SPOOL_DIR', join(dataDir, 'spool')),
     spoolBytesMax: read.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
-    egressAllowCidrs: read.list('EGRESS_ALLOW_CIDRS', []),
-    trustedProxyCidrs: read.list('TRUSTED_PROXY_CIDRS', []),
+    egressAllowCidrs: readCidrs(read, 'EGRESS_ALLOW_CIDRS'),
+    trustedProxyCidrs: readCidrs(read, 'TRUSTED_PROXY_CIDRS'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: timeout('DRAIN_TIMEOUT_MS', 25_000),
     connectionsMax: read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 }),
@@ -86,15 +86,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
     version: packageVersion(),
   };
-  checkCidrs(read, 'EGRESS_ALLOW_CIDRS', config.egressAllowCidrs);
-  checkCidrs(read, 'TRUSTED_PROXY_CIDRS', config.trustedProxyCidrs);
   read.throwIfInvalid();
   return Object.freeze(config);
-}
-
-function checkCidrs(read: EnvReader, name: string, cidrs: readonly string[]): void {
-  const bad = badCidr(cidrs);
-  if (bad !== null) read.problem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
 }
 
 function readRedisUrls(read: EnvReader): readonly URL[] | null {
