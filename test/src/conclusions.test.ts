@@ -1,0 +1,92 @@
+/** From reported usage to the receiver: two control planes on one database book what data planes send. */
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { IUsageRecord } from '@acg/proto/messages';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startControlPlane, type TestControlPlane, useControlPlane } from './control-plane.js';
+import { until } from './until.js';
+import { type Receiver, startReceiver } from './webhooks/receiver.js';
+
+const plane = useControlPlane();
+let second: TestControlPlane;
+let receiver: Receiver;
+beforeAll(async () => {
+  second = await startControlPlane({}, plane().database);
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await second.stop();
+  await receiver.close();
+});
+
+test('conclusions: reported usage fires budget, threshold and abuse events once, whichever control plane books it', async () => {
+  const admin = await plane().member('admin');
+  const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
+  const input = { projectId, name: 'Ada', budgetCentsMonthly: 100 };
+  const { agent } = (await admin.call('POST', '/v1/agents', input)).body;
+  const events = ['agent.budget_exceeded', 'usage.threshold', 'abuse.detected'];
+  await admin.call('POST', '/v1/webhooks', { url: `${receiver.url}/conclusions`, events });
+  const record = (): IUsageRecord => ({
+    id: uuidv7(Date.now()),
+    keyId: uuidv7(0),
+    agentId: agent.id,
+    orgId: admin.orgId,
+    providerSlug: 'openai',
+    accountId: uuidv7(0),
+    startedAtMs: Date.now(),
+    method: 'POST',
+    path: '/v1/chat/completions',
+    status: 401,
+    costNanos: 20_000_000, // 2 cents
+    circuitKey: 'openai|https://api.openai.com',
+    circuitOutcome: 1,
+  });
+  const batches = Array.from({ length: 20 }, () => Array.from({ length: 3 }, record));
+  const report = (target: TestControlPlane, records: IUsageRecord[]) =>
+    target.service.accounting.ingest.report({ dataPlaneId: 'dp', records });
+  // Every batch comes twice, to both: a repeated record must not count again.
+  await Promise.all(batches.flatMap((records) => [report(plane(), records), report(second, records)]));
+  await until('all three have arrived', () => receiver.received.length >= 3);
+  await until('nothing waits any more', async () => {
+    const [row] = await plane().database.sql<{ left: number }[]>`
+      select (select count(*) from events where fanned_out_at is null)
+           + (select count(*) from webhook_deliveries where status = 'pending') as left`;
+    return row!.left === 0;
+  });
+  expect(receiver.received.map((one) => one.event).sort()).toEqual([...events].sort());
+  const data = (event: string) => JSON.parse(receiver.received.find((one) => one.event === event)!.body).data;
+  expect(data('agent.budget_exceeded')).toMatchObject({ agentId: agent.id, agentName: 'Ada', budgetCentsMonthly: 100 });
+  expect(data('agent.budget_exceeded').spentCents).toBeGreaterThanOrEqual(100);
+  expect(data('usage.threshold')).toMatchObject({ thresholdPercent: 80, orgId: admin.orgId });
+  expect(data('abuse.detected')).toMatchObject({ reason: 'auth_failures', agentId: agent.id });
+});
+
+test('conclusions: a budget lowered to the spend through the API is told at once', async () => {
+  const admin = await plane().member('admin');
+  const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
+  const { agent } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Bob' })).body;
+  await admin.call('POST', '/v1/webhooks', { url: `${receiver.url}/lowered`, events: ['agent.budget_exceeded'] });
+  const month = new Date().toISOString().slice(0, 7);
+  await plane().database.sql`
+    insert into month_spend (agent_id, month, org_id, spent_nanos)
+    values (${agent.id}, ${month}, ${admin.orgId}, 500000000)`;
+  expect((await admin.call('PATCH', `/v1/agents/${agent.id}`, { budgetCentsMonthly: 50 })).status).toBe(200);
+  const got = await until('it is told', () => receiver.received.find((one) => one.path === '/lowered'));
+  expect(JSON.parse(got.body).data).toMatchObject({ agentId: agent.id, budgetCentsMonthly: 50, spentCents: 50 });
+});
+
+test('status: a burst of readers shares one reading, and needs no session', async () => {
+  const answers = await Promise.all(Array.from({ length: 300 }, () => plane().call('GET', '/v1/status')));
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+  const times = new Set(answers.map((answer) => answer.body.lastUpdated));
+  expect(times.size).toBeLessThan(20);
+  const [first] = answers;
+  expect(first!.body.providers.map((one: { slug: string }) => one.slug).sort()).toEqual([
+    'anthropic',
+    'openai',
+    'resend',
+    's3',
+    'supabase',
+    'vercel',
+  ]);
+  expect(Object.keys(first!.body)).toEqual(['status', 'providers', 'lastUpdated']);
+});
