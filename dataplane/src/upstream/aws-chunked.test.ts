@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AwsChunkedDecoder } from './aws-chunked.js';
-import { crc32c } from './checksum.js';
+import { checksumFor, crc32c } from './checksum.js';
 
 const SIGNATURE = `;chunk-signature=${'ab'.repeat(32)}`;
 
@@ -72,7 +72,10 @@ test.each([
   expect(decode(frame(DATA, [5], true, ''), [], DATA.length, name)).toBe(`the trailer ${name} is missing`);
 });
 
-test('aws-chunked: the checksum of a known value', () => {
+test('aws-chunked: the checksums of a known value', () => {
+  const crc64 = checksumFor('x-amz-checksum-crc64nvme')!;
+  for (const part of ['1234', '', '56789']) crc64.update(Buffer.from(part));
+  expect(Buffer.from(crc64.digest(), 'base64').toString('hex')).toBe('ae8b14860a799888'); // CRC-64/NVME check value
   expect(crc32c(Buffer.from('123456789'), 0)).toBe(0xe3069283); // check value of the CRC-32C catalogue entry
 });
 
