@@ -18,7 +18,12 @@ export interface Windows {
   readonly rpdMs: number;
 }
 
-export const SPEC_WINDOWS: Windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
+/**
+ * SPEC §8. The minute is held 30 ms longer than it is: a request takes a moment from its admission to the provider, the
+ * first ones of a connection more than later ones, and no 60 s *at the provider* may see more than the limit (measured
+ * without it: 51 arrivals in 59 988 ms against a limit of 50).
+ */
+export const SPEC_WINDOWS: Windows = { rpmMs: 60_030, rpdMs: 86_400_000 };
 /** Expiry of a writer's mark in admit.lua. */
 export const MARK_TTL_MS = 3_600_000;
 const SPEND_TTL_SEC = 32 * 86_400;
