@@ -32,8 +32,6 @@ export interface Admission {
   readonly passwordHash: string | null;
   /** Has also shown to own the account of that e-mail: by its password or by one of its sessions. */
   readonly ownsAccount: boolean;
-  /** Of a password that nobody knows. */
-  readonly unusableHash: string;
 }
 
 export class AuthService {
@@ -103,9 +101,9 @@ export class AuthService {
   /**
    * Makes the person a member: an existing user as is, anybody else as a new user, who needs name and password.
    *
-   * An account whose e-mail was never verified may have been made by somebody else, in wait for this invitation. It
-   * passes to the reader of the mailbox as in a password reset: its sessions end and its password is the given one, or
-   * none until the next reset. Whoever shows to own it (see {@link Admission}) keeps both.
+   * An account whose e-mail was never verified may have been made by somebody else, in wait for this invitation. Where
+   * the reader of the mailbox gives a password of their own, it passes to them as in a password reset: its sessions end
+   * and that password is its password. Whoever shows to own it (see {@link Admission}), or gives none, just joins.
    */
   async admit(tx: Tx, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
     const { id, email, name, passwordHash } = person;
@@ -114,8 +112,8 @@ export class AuthService {
       if (name === undefined) throw new InvalidInput('name is required: this e-mail has no account yet');
       if (passwordHash === null) throw new InvalidInput('password is required: this e-mail has no account yet');
       await insertNewUser(tx, { id, email, name, passwordHash, verified: true });
-    } else if (known.emailVerifiedAt === null && !person.ownsAccount) {
-      await store.setPassword(tx, known.id, passwordHash ?? person.unusableHash);
+    } else if (known.emailVerifiedAt === null && !person.ownsAccount && passwordHash !== null) {
+      await store.setPassword(tx, known.id, passwordHash);
     }
     const userId = known?.id ?? id;
     await store.insertMembership(tx, orgId, userId, role);

@@ -1,5 +1,4 @@
 /** Accepting an invitation: an existing user just joins, anybody else becomes a user; both end up logged in. */
-import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import { hashEmailToken } from '../auth/email-token.js';
@@ -35,14 +34,13 @@ export class InvitationAcceptance {
     // Outside of the transaction: hashing waits its turn, and locks must not.
     const passwordHash = request.password === undefined ? null : await this.hasher.hash(request.password);
     const ownsAccount = await this.auth.provesAccount(open.email, request.password, session);
-    const unusableHash = passwordHash ?? (await this.hasher.hash(randomBytes(32).toString('base64')));
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN);
       const { orgId, email, role } = invitation;
       const id = uuidv7(Date.now());
-      const person = { id, email, name: request.name, passwordHash, ownsAccount, unusableHash };
+      const person = { id, email, name: request.name, passwordHash, ownsAccount };
       const user = await this.auth.admit(tx, person, orgId, role);
       await store.deleteInvitation(tx, invitation.id);
       const actor = { userId: user.id, email, orgId, ip };

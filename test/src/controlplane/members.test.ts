@@ -69,24 +69,33 @@ test('invitation: an existing user just joins and keeps password, name and sessi
   expect((await plane().call('GET', '/v1/me', { token: own.token })).status).toBe(200);
 });
 
-test.each<[string, { password?: string }]>([
-  ['with a password of its own', { password: 'the rightful password' }],
-  ['without a password', {}],
-])(
-  'invitation: an account made by somebody else in wait for it gains nothing when its reader joins %s',
-  async (_name, own) => {
-    const owner = await plane().member('owner');
-    const squatter = await signedUp(false); // never read the mailbox
-    await owner.call('POST', '/v1/members', { email: squatter.email, role: 'admin' });
-    const { token } = await plane().mail(squatter.email, 'Invitation');
-    const joined = await accept({ token, name: 'Rightful', ...own });
-    expect(joined).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
-    expect((await plane().call('GET', '/v1/me', { token: joined.body.token })).status).toBe(200);
-    expect((await plane().call('GET', '/v1/me', { token: squatter.own.token })).status).toBe(401);
-    expect((await login(squatter.email, squatter.password)).status).toBe(401);
-    if (own.password !== undefined) expect((await login(squatter.email, own.password)).status).toBe(200);
-  },
-);
+test('invitation: an account made by somebody else in wait for it passes to the reader who gives a password', async () => {
+  const own = { password: 'the rightful password' };
+  const owner = await plane().member('owner');
+  const squatter = await signedUp(false); // never read the mailbox
+  await owner.call('POST', '/v1/members', { email: squatter.email, role: 'admin' });
+  const { token } = await plane().mail(squatter.email, 'Invitation');
+  const joined = await accept({ token, name: 'Rightful', ...own });
+  expect(joined).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
+  expect((await plane().call('GET', '/v1/me', { token: joined.body.token })).status).toBe(200);
+  expect((await plane().call('GET', '/v1/me', { token: squatter.own.token })).status).toBe(401);
+  expect((await login(squatter.email, squatter.password)).status).toBe(401);
+  expect((await login(squatter.email, own.password)).status).toBe(200);
+});
+
+test('invitation: an existing account that gives no password just joins, and keeps its sessions', async () => {
+  const owner = await plane().member('owner');
+  const { email, password, own } = await signedUp(false);
+  await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+  const { token } = await plane().mail(email, 'Invitation');
+  expect(await accept({ token })).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
+  const switched = await plane().call('POST', '/v1/auth/switch-org', {
+    token: own.token,
+    body: { orgId: owner.orgId },
+  });
+  expect(switched).toMatchObject({ status: 200, body: { orgId: owner.orgId } });
+  expect((await login(email, password)).status).toBe(200);
+});
 
 test.each(['password', 'session'])(
   'invitation: an unverified account that shows its %s joins as it is',
@@ -111,8 +120,8 @@ test.each(['nonsense', 'of another user'])('invitation: a session token that is 
   await owner.call('POST', '/v1/members', { email: squatter.email, role: 'viewer' });
   const { token } = await plane().mail(squatter.email, 'Invitation');
   const session = kind === 'nonsense' ? kind : owner.token;
-  const joined = await plane().call('POST', '/v1/invitations/accept', { token: session, body: { token } });
-  expect(joined.status).toBe(200);
+  const body = { token, password: 'the rightful password' };
+  expect((await plane().call('POST', '/v1/invitations/accept', { token: session, body })).status).toBe(200);
   expect((await login(squatter.email, squatter.password)).status).toBe(401);
 });
 
