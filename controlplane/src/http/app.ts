@@ -44,6 +44,7 @@ export function createApp(options: AppOptions) {
     genReqId: () => uuidv7(Date.now()),
     trustProxy: options.trustedProxyCidrs.length === 0 ? false : [...options.trustedProxyCidrs],
     schemaErrorFormatter,
+    frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');
@@ -73,7 +74,12 @@ export function createApp(options: AppOptions) {
 const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
   FST_ERR_CTP_BODY_TOO_LARGE: `the body is larger than ${BODY_BYTES_MAX} bytes`,
+  FST_ERR_BAD_URL: 'the path holds a percent sign that is not followed by two hexadecimal digits of UTF-8 text',
+  FST_ERR_MAX_PARAM_LENGTH: 'an id in the path is too long: ids are UUIDs',
 };
+
+/** SPEC §7 knows one status for what is wrong with a request. */
+const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
@@ -88,7 +94,9 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
   }
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) {
-    void reply.code(status === 415 ? 400 : status).send({ error: FASTIFY_MESSAGES[error.code] ?? error.message });
+    void reply
+      .code(VALIDATION_STATUSES.has(status) ? 400 : status)
+      .send({ error: FASTIFY_MESSAGES[error.code] ?? error.message });
     return;
   }
   request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');

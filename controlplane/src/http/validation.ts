@@ -22,18 +22,51 @@ const parsingAjv = new Ajv({
   allErrors: false,
   verbose: true,
 });
-addFormats(strictAjv);
-addFormats(parsingAjv);
+/** The plain form only: the formats' own `uuid` takes `urn:uuid:…` too, which Postgres does not. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+for (const ajv of [strictAjv, parsingAjv]) {
+  addFormats(ajv);
+  ajv.addFormat('uuid', UUID);
+}
 
-const compiled = new WeakMap<object, ValidateFunction>();
+const compiled = new WeakMap<object, Validator>();
+
+/** What Fastify asks: whether the data is valid; `errors` says why not. */
+interface Validator {
+  (data: unknown): boolean;
+  errors?: ErrorObject[] | null;
+}
 
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  const validate = (httpPart === 'body' ? strictAjv : parsingAjv).compile(schema);
+  const validate = withLowerCaseIds((httpPart === 'body' ? strictAjv : parsingAjv).compile(schema), schema);
   compiled.set(schema, validate);
   return validate;
 };
+
+/**
+ * Ids go on in lower case, as they are stored: what compares them as text (invalidations, memberships) must not miss one
+ * that was written in capitals.
+ */
+function withLowerCaseIds(validate: ValidateFunction, schema: object): Validator {
+  const properties = (schema as { properties?: Record<string, { format?: string }> }).properties ?? {};
+  const ids = Object.keys(properties).filter((name) => properties[name]?.format === 'uuid');
+  if (ids.length === 0) return validate as Validator;
+  const validator: Validator = (data) => {
+    if (!validate(data)) {
+      validator.errors = validate.errors ?? null;
+      return false;
+    }
+    const fields = data as Record<string, unknown>;
+    for (const name of ids) {
+      const id = fields[name];
+      if (typeof id === 'string') fields[name] = id.toLowerCase();
+    }
+    return true;
+  };
+  return validator;
+}
 
 /** The 400 for a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
