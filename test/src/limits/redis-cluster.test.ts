@@ -122,6 +122,7 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   const replica = await cluster.addReplica(master);
   let index = 9_000;
   while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
+  const slot = hashSlot(agent(index));
   const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
   counters.addSpend(asked.agentId, 'before-failover', 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
@@ -130,6 +131,12 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
   counters.addSpend(asked.agentId, 'during-failover', 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
+  // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
+  await until(async () => {
+    await replica.admin.call('CLUSTER', 'BUMPEPOCH');
+    const slots = (await cluster.nodes[0]!.admin.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+    return slots.some(([first, last, owner]) => first <= slot && slot <= last && owner[1] === replica.port);
+  });
   await until(async () => (await admit(counters, asked)).outcome === 'rpm');
   await until(() => counters.enforcing);
   const other = { ...asked, providerSlug: 'failover-budget' };
