@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +12,10 @@ import { NodeProcess, processesOf } from './node-process.js';
 const nodes: NodeProcess[] = [];
 const directories: string[] = [];
 
-const dataDirectory = (): string => {
+/** `mode` 0700: closed to the user that runs Postgres when we are root, as root's home is. */
+const dataDirectory = (mode = 0o711): string => {
   const home = mkdtempSync(join(tmpdir(), 'acg-node-'));
+  chmodSync(home, mode);
   directories.push(home);
   return join(home, 'data');
 };
@@ -112,6 +114,24 @@ test('single node: secrets are generated once, with mode 0600, and never printed
   const values = Object.values(JSON.parse(readFileSync(file, 'utf8'))) as string[];
   for (const value of values) expect(node.output).not.toContain(value);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'single node: under a closed home, root keeps the database where Postgres can go',
+  async () => {
+    const dataDir = dataDirectory(0o700);
+    const node = launch(dataDir);
+    await node.ready();
+    const { clusterName } = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { clusterName: string };
+    const cluster = join('/var/lib/agent-credential-gateway', clusterName);
+    expect(await node.end('SIGTERM')).toBe(0);
+    expect(existsSync(join(cluster, 'PG_VERSION'))).toBe(true);
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    const again = launch(dataDir);
+    await again.ready();
+    expect(await again.end('SIGTERM')).toBe(0);
+    rmSync(cluster, { recursive: true });
+  },
+);
 
 test('single node: a second start on the same data directory is refused and changes nothing', async () => {
   const dataDir = dataDirectory();
