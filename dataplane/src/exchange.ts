@@ -11,6 +11,7 @@ import type { RequestScanner } from './metering/request-scanner.js';
 import type { Rejection } from './rejections.js';
 import type { Relay } from './relay.js';
 import type { RequestBody } from './request-body.js';
+import type { ObjectRequest } from './upstream/object-request.js';
 import type { Connection } from './upstream/pools.js';
 import type { ProxyTarget } from './upstream/target.js';
 import type { TokenPosition } from './upstream/token-position.js';
@@ -89,6 +90,8 @@ export class Exchange {
   context: AgentContext | null = null;
   target: ProxyTarget | null = null;
   upstream: Upstream | null = null;
+  /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
+  objectRequest: ObjectRequest | null = null;
   admission: Admission | null = null;
   /** 0: the circuit's state is not known; results then count for no epoch. */
   circuitEpoch = 0;

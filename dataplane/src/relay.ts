@@ -228,7 +228,7 @@ export class Relay {
       else res.writeHeader(name, value);
     }
     const { admission } = x;
-    if (admission !== null && admission.outcome === 'admitted') {
+    if (admission !== null) {
       if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.rpmLimit}`;
       if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
       if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.resetAtSec}`;

@@ -1,11 +1,12 @@
 /** The upstream request of one exchange: target, headers, credential and body (DESIGN §5, §8). */
 import type { Readable } from 'node:stream';
 import { Transform, type TransformCallback } from 'node:stream';
+import type { SigV4Injection } from '../context/agent-context.js';
 import type { Exchange } from '../exchange.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 import { AwsChunkedDecoder } from '../upstream/aws-chunked.js';
 import { injectCredential } from '../upstream/inject.js';
-import { type ObjectRequest, planObjectRequest } from '../upstream/object-request.js';
+import type { ObjectRequest } from '../upstream/object-request.js';
 import type { UpstreamCall } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { signObjectRequest } from '../upstream/sigv4.js';
@@ -21,8 +22,8 @@ const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
 /** Consumes the exchange's body. */
 export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): BuiltCall {
   const { injection } = x.upstream!;
+  if (injection.kind === 'sigv4') return objectCall(x, injection, x.objectRequest!);
   const headers = forwardedHeaders(x.request.headers, x.position!, injection);
-  if (injection.kind === 'sigv4') return objectCall(x, headers);
   const query = injectCredential(headers, x.target!.query, injection, x.position!);
   return { call: callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength), rejection: null };
 }
@@ -55,13 +56,8 @@ function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestOb
   return body.stream();
 }
 
-function objectCall(x: Exchange, forwarded: string[]): BuiltCall {
+function objectCall(x: Exchange, injection: SigV4Injection, plan: ObjectRequest): BuiltCall {
   const upstream = x.upstream!;
-  const { injection } = upstream;
-  if (injection.kind !== 'sigv4') throw new Error('not an object store');
-  const position = x.position!;
-  const plan = planObjectRequest(forwarded, x.target!.query, position, x.body !== null);
-  if (typeof plan === 'string') return refuse(REJECTIONS.requestRefused);
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
   const body = objectBody(x, plan);
   if (body === 'damaged') return refuse(REJECTIONS.requestRefused);

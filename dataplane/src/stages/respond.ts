@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 import type { BodyEdit, ResponsePlan } from '../relay.js';
 import { BodyMask, maskPatterns } from '../upstream/mask.js';
-import { classifyFailure, type TransportFailure } from '../upstream/pools.js';
+import { classifyFailure, isInvalidRequest, type TransportFailure } from '../upstream/pools.js';
 import { type ResponseHead, readResponseHead } from '../upstream/response-headers.js';
 import { bodyRewrite, rewriteLocation } from '../upstream/rewrite.js';
 import { DamagedBody } from './build-call.js';
@@ -93,7 +93,8 @@ const FAILURES: Readonly<Record<TransportFailure, Rejection>> = {
 
 /** The upstream failed before its response head: sets the error class and returns the answer. */
 export function failureAnswer(x: Exchange, error: Error): Rejection {
-  if (error instanceof DamagedBody) {
+  // Nothing of a request that undici refuses was sent: the agent's fault, never the provider's.
+  if (error instanceof DamagedBody || isInvalidRequest(error)) {
     x.errorClass = 'client_aborted';
     x.responseStatus = REJECTIONS.requestRefused.status;
     return REJECTIONS.requestRefused;

@@ -2,7 +2,8 @@
 import type { Exchange } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
-import { presignedEndMs } from '../upstream/object-request.js';
+import { planObjectRequest, presignedEndMs } from '../upstream/object-request.js';
+import { forwardedHeaders } from '../upstream/request-headers.js';
 import { parseTarget, pathAllowed } from '../upstream/target.js';
 
 /** Reads the target before the token, so that nonsense costs no lookup. */
@@ -35,7 +36,27 @@ function findUpstream(x: Exchange): Rejection | null {
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
   if (objectKeys && x.position!.form === 'presigned' && !presignedStands(x)) return REJECTIONS.presignedOver;
-  return pathAllowed(shape, objectKeys, upstream.basePath) ? null : REJECTIONS.malformedTarget;
+  if (!pathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
+  return objectKeys ? planObject(x) : null;
+}
+
+function planObject(x: Exchange): Rejection | null {
+  const { rest, query } = x.target!;
+  if (!isUtf8(rest)) return REJECTIONS.malformedTarget; // cannot be signed
+  const headers = forwardedHeaders(x.request.headers, x.position!, x.upstream!.injection);
+  const plan = planObjectRequest(headers, query, x.position!, x.body !== null);
+  if (typeof plan === 'string') return REJECTIONS.requestRefused;
+  x.objectRequest = plan;
+  return null;
+}
+
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */

@@ -75,7 +75,7 @@ function withExtraQuery(query: string | null, extra: Injection['extraQuery']): s
 }
 
 /** The query without `apikey`, the parameter `also`, presigned signature parameters and whatever holds the token. */
-function withoutAuthParams(query: string | null, position: TokenPosition, also: string): string | null {
+export function withoutAuthParams(query: string | null, position: TokenPosition, also: string): string | null {
   if (query === null || query === '') return query;
   if (position.headerName !== '' && !mayHoldAuth(query, position.gatewayToken, also)) return query;
   return editQuery(

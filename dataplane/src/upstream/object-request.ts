@@ -2,9 +2,9 @@
  * How an object-storage call goes upstream (PROVIDERS §6): which payload hash is signed, whether the body's aws-chunked
  * framing is kept, and which headers and query the re-signed request has. Pure.
  */
-import { isSignatureParam } from './inject.js';
+import { isSignatureParam, withoutAuthParams } from './inject.js';
 import { editQuery, paramValue } from './query-params.js';
-import type { TokenPosition } from './token-position.js';
+import { AUTH_QUERY_PARAM, type TokenPosition } from './token-position.js';
 
 /**
  * as_is: forward the bytes unchanged. strip_signatures: decode the signed chunks with an AwsChunkedDecoder and send the
@@ -47,7 +47,10 @@ export function planObjectRequest(
     );
   }
   if (signed) removeEmptyEncoding(headers);
-  const kept = position.form === 'presigned' && query !== null ? hoistedToHeaders(query, headers) : query;
+  const presigned = position.form === 'presigned' && query !== null;
+  const hoisted = presigned ? hoistedToHeaders(query, headers) : query;
+  if (hoisted === UNUSABLE_PARAM) return 'an x-amz-* parameter of the presigned URL is no header';
+  const kept = withoutAuthParams(hoisted, position, AUTH_QUERY_PARAM);
   if (!signed) {
     headers.push('x-amz-content-sha256', payloadHash(payload, hasBody));
     return { headers, query: kept, body: 'as_is', decodedBytes: -1, trailer: '' };
@@ -96,19 +99,26 @@ function payloadHash(payload: string, hasBody: boolean): string {
  * A presigned URL becomes a request signed by header: signature parameters go, other `x-amz-*` parameters (metadata,
  * ACL, checksum mode) become the headers they stand for, everything else stays byte for byte.
  */
-function hoistedToHeaders(query: string, headers: string[]): string | null {
+function hoistedToHeaders(query: string, headers: string[]): string | null | typeof UNUSABLE_PARAM {
   const emptyChecksum = EMPTY_CHECKSUM.test(query);
-  return editQuery(query, (name, pair) => {
+  let usable = true;
+  const kept = editQuery(query, (name, pair) => {
     if (isSignatureParam(name)) return false;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) return true;
     // SDKs presign an upload with the checksum of the empty body they had at hand; it fits no object.
     if (emptyChecksum && (lower === 'x-amz-checksum-crc32' || lower === 'x-amz-sdk-checksum-algorithm')) return false;
     const value = paramValue(pair);
-    if (/^[\t\x20-\x7e]*$/.test(value)) headers.push(lower, value);
+    if (HOISTED_NAME.test(lower) && HOISTED_VALUE.test(value)) headers.push(lower, value);
+    else usable = false;
     return false;
   });
+  return usable ? kept : UNUSABLE_PARAM;
 }
+
+const UNUSABLE_PARAM = Symbol('unusable parameter');
+const HOISTED_NAME = /^x-amz-[a-z0-9-]{1,100}$/;
+const HOISTED_VALUE = /^[\t\x20-\x7e]*$/;
 
 const EMPTY_CHECKSUM = /(?:^|&)x-amz-checksum-crc32=AAAAAA(?:%3D%3D|==)(?:&|$)/i;
 

@@ -38,7 +38,7 @@ export interface PoolOptions {
 
 /** A connection that is held for one call. */
 export interface Connection {
-  /** Throws when undici finds the request itself invalid; the connection must then be released too. */
+  /** A request that undici finds invalid is not sent: reported to the handler's onError, or thrown ({@link isInvalidRequest}). */
   dispatch(call: UpstreamCall, handler: UpstreamHandler): void;
   /** The call is over; once. */
   release(): void;

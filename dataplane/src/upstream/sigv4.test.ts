@@ -122,3 +122,21 @@ test("object request: the SDK's checksum of an empty body is not sent with a pre
   const plan = planObjectRequest([], query, { ...position, form: 'presigned' }, true);
   expect(plan).toMatchObject({ query: 'x-id=PutObject', headers: ['x-amz-content-sha256', 'UNSIGNED-PAYLOAD'] });
 });
+
+test.each([
+  ['sigv4', `x=1&apikey=${TOKEN}&y=a%20b`],
+  ['sigv4', `x=1&X-Amz-Credential=${TOKEN}%2F20261120&X-Amz-Signature=00&y=a%20b`],
+  ['query', `x=1&apikey=${TOKEN}&y=a%20b`],
+  ['bearer', `x=1&note=${TOKEN}&y=a%20b`],
+  ['presigned', `x=1&apikey=${TOKEN}&X-Amz-Credential=${TOKEN}%2F20261120&y=a%20b`],
+] as const)('object request: no place of the query keeps the gateway token (%s)', (form, query) => {
+  const plan = planObjectRequest([], query, { ...position, form }, false);
+  expect(plan).toMatchObject({ query: 'x=1&y=a%20b' });
+});
+
+test.each(['X-Amz-a%0d%0ab=1', 'X-Amz-%C3%A9=1', 'X-Amz-Meta-a=%0d%0aset-cookie', 'X-Amz-=1'])(
+  'object request: a presigned parameter that is no header is refused (%s)',
+  (pair) => {
+    expect(typeof planObjectRequest([], pair, { ...position, form: 'presigned' }, false)).toBe('string');
+  },
+);
