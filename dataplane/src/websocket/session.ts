@@ -2,15 +2,16 @@
  * One WebSocket between an agent and an upstream: frames go through as messages, both ways.
  *
  *   upstream ─▶ mask the credential ─▶ agent       an agent that reads slowly pauses the upstream
- *   agent ─▶ gateway token becomes the secret ─▶ upstream   (supabase-js repeats its key inside messages)
+ *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see access-token.ts)
  *
  * The server cannot stop reading an agent's socket, so what waits for a slow upstream is bounded: past the bound both
  * sides are closed. Booked once, at the end, with the bytes of both directions.
  */
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
 import type { Exchange } from '../exchange.js';
-import { BodyMask } from '../upstream/mask.js';
+import { BodyMask, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
+import { withRealAccessToken } from './access-token.js';
 
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -28,8 +29,8 @@ export class WebSocketSession {
   readonly x: Exchange;
   readonly #upstream: UpstreamSocket;
   readonly #patterns: readonly Buffer[];
-  /** What stands in for the gateway token in the agent's messages; null = they pass as they are. */
-  readonly #secret: Buffer | null;
+  /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
+  readonly #accessToken: string | null;
   readonly #gatewayToken: Buffer;
   readonly #onEnd: (session: WebSocketSession) => void;
   #agent: AgentSocket<SessionUserData> | null = null;
@@ -44,8 +45,9 @@ export class WebSocketSession {
     this.x = x;
     this.#upstream = upstream;
     this.#patterns = patterns;
-    const secret = x.upstream!.injection.secretForms[0];
-    this.#secret = secret === undefined ? null : Buffer.from(secret);
+    const { injection } = x.upstream!;
+    const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
+    this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
     this.#gatewayToken = Buffer.from(x.position!.gatewayToken);
     this.#onEnd = onEnd;
     upstream.pause(); // until the agent's side is open
@@ -69,7 +71,8 @@ export class WebSocketSession {
     if (this.#ended) return;
     this.x.bytesIn += message.byteLength;
     const bytes = Buffer.from(new Uint8Array(message));
-    const outgoing = this.#secret === null ? bytes : replaceAll(bytes, this.#gatewayToken, this.#secret);
+    const repeatsKey = this.#accessToken !== null && !isBinary;
+    const outgoing = repeatsKey ? withRealAccessToken(bytes, this.#gatewayToken, this.#accessToken) : bytes;
     this.#upstream.send(outgoing, { binary: isBinary });
     if (this.#upstream.bufferedAmount > WAITING_BYTES_MAX) this.end(TRY_AGAIN_LATER, 'the provider is too slow');
   }
@@ -122,7 +125,7 @@ export class WebSocketSession {
     if (code === 1006) this.x.errorClass = 'upstream_cut';
     else this.x.responseComplete = true;
     if (UNSENDABLE.has(code)) this.#closeAgent(code === 1006 ? 1011 : NORMAL, '');
-    else this.#closeAgent(code, reason.toString());
+    else this.#closeAgent(code, maskValue(reason.toString(), this.x.upstream!.injection.secretForms));
     this.#finish();
   }
 
@@ -140,20 +143,6 @@ export class WebSocketSession {
     this.#upstream.resume();
     this.#onEnd(this);
   }
-}
-
-/** Every occurrence of `from`; the same buffer when there is none. */
-export function replaceAll(bytes: Buffer, from: Buffer, to: Buffer): Buffer {
-  let at = bytes.indexOf(from);
-  if (at === -1) return bytes;
-  const parts: Buffer[] = [];
-  let start = 0;
-  for (; at !== -1; at = bytes.indexOf(from, start)) {
-    parts.push(bytes.subarray(start, at), to);
-    start = at + from.length;
-  }
-  parts.push(bytes.subarray(start));
-  return Buffer.concat(parts);
 }
 
 const ignore = (): void => {};

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { HeaderInjection } from '../context/agent-context.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../proxy-fixture.js';
 import { eventually } from '../raw-peer-fixture.js';
-import { replaceAll } from './session.js';
 
 let http: Server;
 let sockets: WebSocketServer;
@@ -94,15 +94,44 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   expect(gateway.server.inflight).toBe(0);
 });
 
-test('websocket: the credential is masked, and a gateway token inside a message becomes the secret', async () => {
+test('websocket: the credential is masked in whole messages, fragments and the reason of a close', async () => {
   const { agent, received } = await opened('/live');
-  const fromAgent: string[] = [];
-  provider!.on('message', (data) => void fromAgent.push(data.toString()));
-  agent.send(`{"access_token":"${GATEWAY_TOKEN}"}`);
   provider!.send(`you are ${PROVIDER_KEY}`);
-  await eventually(() => fromAgent.length === 1 && received.length === 1);
-  expect(fromAgent[0]).toBe(`{"access_token":"${PROVIDER_KEY}"}`);
-  expect(received[0]).toBe(`you are ${'*'.repeat(PROVIDER_KEY.length)}`);
+  provider!.send(`you are ${PROVIDER_KEY.slice(0, 5)}`, { fin: false });
+  provider!.send(`${PROVIDER_KEY.slice(5)}!`, { fin: true });
+  await eventually(() => received.length === 2);
+  const stars = '*'.repeat(PROVIDER_KEY.length);
+  expect(received).toEqual([`you are ${stars}`, `you are ${stars}!`]);
+  const closed = closeOf(agent);
+  provider!.close(4001, `bye ${PROVIDER_KEY}`);
+  expect(await closed).toEqual([4001, `bye ${stars}`]);
+});
+
+/** What the provider gets of an agent's messages. */
+async function sentUp(agent: WebSocket, messages: readonly (string | Buffer)[]): Promise<string[]> {
+  const got: string[] = [];
+  provider!.on('message', (data) => void got.push(data.toString()));
+  for (const message of messages) agent.send(message);
+  await eventually(() => got.length === messages.length);
+  return got;
+}
+
+const JOIN = JSON.stringify(['1', '2', 'realtime:a', 'phx_join', { access_token: GATEWAY_TOKEN }]);
+const BROADCAST = JSON.stringify(['1', '3', 'realtime:a', 'broadcast', { access_token: GATEWAY_TOKEN }]);
+
+test('websocket: elsewhere than at supabase a gateway token inside a message stays what it is', async () => {
+  const { agent } = await opened('/live');
+  expect(await sentUp(agent, [JOIN, BROADCAST])).toEqual([JOIN, BROADCAST]);
+});
+
+test('websocket: a supabase join carries the real key; broadcasts and binary messages never do', async () => {
+  const { context } = gateway.lookup;
+  const upstream = context!.upstreams.get('openai')!;
+  const injection = { ...(upstream.injection as HeaderInjection), bearerUnlessUserJwt: `Bearer ${PROVIDER_KEY}` };
+  gateway.lookup = { context: contextOf([{ ...upstream, injection }]), refusal: null };
+  const { agent } = await opened('/live');
+  const got = await sentUp(agent, [JOIN, BROADCAST, Buffer.from(JOIN)]);
+  expect(got).toEqual([JOIN.replace(GATEWAY_TOKEN, PROVIDER_KEY), BROADCAST, JOIN]);
 });
 
 test('websocket: the upstream’s close reaches the agent', async () => {
@@ -177,10 +206,4 @@ test('websocket: a slow agent pauses the upstream', async () => {
   expect(provider!.bufferedAmount).toBeGreaterThan(32 * 1024 * 1024);
   agent.resume();
   await eventually(() => received.length === 64);
-});
-
-test('websocket: replaceAll replaces each occurrence and copies nothing when there is none', () => {
-  const bytes = Buffer.from('a-b-c');
-  expect(replaceAll(bytes, Buffer.from('x'), Buffer.from('y'))).toBe(bytes);
-  expect(replaceAll(bytes, Buffer.from('-'), Buffer.from('++')).toString()).toBe('a++b++c');
 });
