@@ -82,6 +82,8 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   #connections = 0;
   #onIdle: (() => void) | null = null;
   draining = false;
+  /** The drain has ended: what still arrives would be neither counted nor booked. */
+  #drained = false;
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps;
@@ -151,6 +153,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     this.#listenSocket = null;
     this.sessions.endAll();
     if (this.#live.size > 0) await this.#idle(deadlineMs);
+    this.#drained = true;
     for (const x of this.#live) {
       if (x.errorClass === '') x.errorClass = 'shutdown';
       this.#breakOff(x);
@@ -163,6 +166,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   }
 
   refusal(): Rejection | null {
+    if (this.#drained) return REJECTIONS.stopping;
     if (this.#live.size >= this.#deps.options.inflightMax) return REJECTIONS.overloaded;
     return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
   }
@@ -211,6 +215,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
         connectorFor: (guarded) => pools.connectorFor(guarded),
         handshakeTimeoutMs: options.handshakeTimeoutMs,
         settle: this.#settle,
+        draining: () => this.draining,
         onSession: (session) => this.sessions.add(session),
         onSessionEnd: (session) => this.sessions.remove(session),
       }),

@@ -132,6 +132,7 @@ export const REJECTIONS = Object.freeze({
     headers: RETRY_SOON,
   }),
   overloaded: rejection('overload', 503, 'The gateway is busy.', { headers: RETRY_SOON }),
+  stopping: rejection('stopping', 503, 'The gateway is stopping.', { headers: RETRY_SOON, close: true }),
   spoolFull: rejection('spool_full', 503, 'The gateway cannot book usage right now.', {
     headers: ['retry-after', '5'],
   }),

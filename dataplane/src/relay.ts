@@ -83,7 +83,7 @@ export class Relay {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#x.aborted) {
+    if (this.#x.finished) {
       abort(aborted);
       return;
     }

@@ -64,7 +64,7 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
 
 /** Repeated names become lists, as `node:http` wants them. */
 function headerObject(flat: readonly string[]): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
+  const headers = Object.create(null) as Record<string, string | string[]>; // `constructor` is a header like any other
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     const value = flat[i + 1]!;

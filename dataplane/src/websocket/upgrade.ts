@@ -28,6 +28,8 @@ export interface UpgradeDeps {
   readonly connectorFor: (guarded: boolean) => Connector;
   readonly handshakeTimeoutMs: number;
   readonly settle: (x: Exchange, done: (error: Error | null) => void) => void;
+  /** The process is about to stop: nothing opens any more. */
+  readonly draining: () => boolean;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
 }
@@ -70,6 +72,7 @@ export function createUpgrade(deps: UpgradeDeps): Stage {
           x.responseStatus = 101;
           x.respondedTick = performance.now();
           if (x.finished) session.abandon();
+          else if (deps.draining()) refuseLate(x, session);
           else open(x, session, deps);
         },
         onRefused: (response) => void passRefusalOn(x, response, deps),
@@ -94,6 +97,14 @@ function open(x: Exchange, session: WebSocketSession, deps: UpgradeDeps): void {
     res.writeHeader('x-gateway-request-id', x.request.id);
     res.upgrade(userData, key, session.protocol, '', context);
   });
+}
+
+/** The upstream has agreed, but the process is about to stop. */
+function refuseLate(x: Exchange, session: WebSocketSession): void {
+  x.errorClass = 'shutdown';
+  x.responseStatus = REJECTIONS.stopping.status;
+  session.abandon();
+  x.answerFailure(REJECTIONS.stopping);
 }
 
 /** The upstream's own answer to the handshake, bounded and masked. */

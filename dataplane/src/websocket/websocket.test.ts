@@ -207,3 +207,32 @@ test('websocket: a slow agent pauses the upstream', async () => {
   agent.resume();
   await eventually(() => received.length === 64);
 });
+
+test('websocket: one whose upstream agrees during a drain is refused, ended and booked as shutdown', async () => {
+  let agree: (() => void) | null = null;
+  http.removeAllListeners('upgrade');
+  const late = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request, socket, head) => {
+    agree = () => late.handleUpgrade(request, socket, head, () => {});
+  });
+  const agent = dial('/live');
+  const status = new Promise((resolve) => {
+    agent.on('unexpected-response', (_request, response) => resolve(response.statusCode));
+  });
+  await eventually(() => agree !== null);
+  const drained = gateway.server.drain(20_000);
+  agree!();
+  await drained;
+  expect(await status).toBe(503);
+  expect(gateway.server.sessions.size).toBe(0);
+  expect(gateway.records).toHaveLength(1);
+  expect(gateway.records[0]).toMatchObject({ error: 'shutdown', responseStatus: 503, circuitOutcome: 0 });
+});
+
+test('websocket: a header named like a property of every object goes up', async () => {
+  const agent = new WebSocket(`ws://127.0.0.1:${gateway.port}/v1/proxy/openai/live`, {
+    headers: { authorization: `Bearer ${GATEWAY_TOKEN}`, constructor: 'one' },
+  });
+  await new Promise((resolve) => agent.once('open', resolve));
+  expect(Object.getOwnPropertyDescriptor(handshake!.headers, 'constructor')?.value).toBe('one');
+});
