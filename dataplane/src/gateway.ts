@@ -33,6 +33,7 @@ export interface GatewayIdentity {
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 const TALLY_FLUSH_MS = 5_000;
+const EXPIRY_CHECK_MS = 1_000;
 /** All bodies together that are held whole because they have to be edited. */
 const EDITED_BODIES = 25;
 /** Part of the drain time that is kept for sending usage. */
@@ -53,6 +54,7 @@ export class Gateway implements OpsSource {
   readonly #pools: UpstreamPools;
   readonly #server: ProxyServer;
   readonly #tallyTimer: NodeJS.Timeout;
+  readonly #expiryTimer: NodeJS.Timeout;
 
   /** Builds and connects everything but the agents' port. `onFatal`: this data plane must not run, and why. */
   static async create(
@@ -108,6 +110,7 @@ export class Gateway implements OpsSource {
       }),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));
+    this.#expiryTimer = setInterval(() => this.#server.sessions.endExpired(Date.now()), EXPIRY_CHECK_MS).unref();
     this.#observeFigures();
     counters.onDataLost(() => this.#cache.refreshAll());
     this.#source.start(this.#cache);
@@ -138,6 +141,7 @@ export class Gateway implements OpsSource {
     const { drainTimeoutMs } = this.#config;
     await this.#server.drain(drainTimeoutMs * (1 - FLUSH_RATIO));
     clearInterval(this.#tallyTimer);
+    clearInterval(this.#expiryTimer);
     this.#tally.flush(Date.now());
     await this.#counters.close();
     const sent = await this.#shipper.flush(drainTimeoutMs * FLUSH_RATIO);

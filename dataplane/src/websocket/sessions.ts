@@ -32,6 +32,14 @@ export class WebSocketSessions {
     }
   }
 
+  /** Ends the sessions whose key has run out. */
+  endExpired(nowMs: number): void {
+    for (const session of this.#sessions) {
+      const endMs = session.x.context!.keyExpiresAtMs;
+      if (endMs !== null && nowMs >= endMs) session.end(POLICY_VIOLATION, 'the key has expired');
+    }
+  }
+
   endAll(): void {
     for (const session of this.#sessions) {
       if (session.x.errorClass === '') session.x.errorClass = 'shutdown';

@@ -236,3 +236,16 @@ test('websocket: a header named like a property of every object goes up', async 
   await new Promise((resolve) => agent.once('open', resolve));
   expect(Object.getOwnPropertyDescriptor(handshake!.headers, 'constructor')?.value).toBe('one');
 });
+
+test('websocket: one ends when its key does', async () => {
+  const keyExpiresAtMs = Date.now() + 3_600_000;
+  const upstream = gateway.lookup.context!.upstreams.get('openai')!;
+  gateway.lookup = { context: contextOf([upstream], { keyExpiresAtMs }), refusal: null };
+  const { agent } = await opened('/live');
+  const closed = closeOf(agent);
+  gateway.server.sessions.endExpired(keyExpiresAtMs - 1);
+  expect(gateway.server.sessions.size).toBe(1);
+  gateway.server.sessions.endExpired(keyExpiresAtMs);
+  expect(await closed).toEqual([1008, 'the key has expired']);
+  await eventually(() => gateway.records.length === 1);
+});
