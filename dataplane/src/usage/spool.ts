@@ -20,6 +20,7 @@ import {
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
+import { recordBytesMax } from './encode-record.js';
 import { FrameBuffer, MESSAGE_BYTES_MAX } from './frame-buffer.js';
 import { type ByteRange, type ScanLimit, scanFrames } from './segment-format.js';
 import { type Segment, Segments } from './segments.js';
@@ -126,12 +127,16 @@ export class Spool {
    * survives a kill of the process, with an error when only memory holds it.
    */
   append(record: IUsageRecord, done: Done): void {
-    const bytes = UsageRecord.encode(record).finish();
-    if (bytes.length > MESSAGE_BYTES_MAX) {
-      done(new SpoolWriteFailed('the record is too large'));
+    const bytesMax = recordBytesMax(record);
+    if (bytesMax > MESSAGE_BYTES_MAX) {
+      this.#appendLong(record, done);
       return;
     }
-    this.#add(FIELD.record, bytes);
+    if (!this.#frames.addRecord(FIELD.record, record, bytesMax)) {
+      this.flush();
+      this.#frames.addRecord(FIELD.record, record, bytesMax);
+    }
+    this.#schedule();
     this.#waiting.push(done);
   }
 
@@ -236,11 +241,26 @@ export class Spool {
     if (error === null && bytes.length > 0) this.onAppended?.();
   };
 
+  /** One that may break the frame bound: only its encoded form tells. */
+  #appendLong(record: IUsageRecord, done: Done): void {
+    const bytes = UsageRecord.encode(record).finish();
+    if (bytes.length > MESSAGE_BYTES_MAX) {
+      done(new SpoolWriteFailed('the record is too large'));
+      return;
+    }
+    this.#add(FIELD.record, bytes);
+    this.#waiting.push(done);
+  }
+
   #add(tag: number, message: Uint8Array): void {
     if (!this.#frames.add(tag, message)) {
       this.flush();
       this.#frames.add(tag, message);
     }
+    this.#schedule();
+  }
+
+  #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(this.flush); // after this turn's I/O callbacks: one write for all of them
