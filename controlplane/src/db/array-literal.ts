@@ -16,4 +16,5 @@ export function arrayLiteral<T>(rows: readonly T[], value: (row: T) => ArrayElem
 }
 
 const SPECIAL = /[\\"]/g;
-const quote = (text: string): string => `"${text.replace(SPECIAL, '\\$&')}"`;
+const quote = (text: string): string =>
+  text.includes('"') || text.includes('\\') ? `"${text.replace(SPECIAL, '\\$&')}"` : `"${text}"`;

@@ -34,6 +34,8 @@ export interface Rollup {
 
 const HOUR_MS = 3_600_000;
 
+const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
+
 /** `YYYY-MM` in UTC. */
 export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
@@ -41,16 +43,17 @@ export function rollUp(entries: readonly UsageEntry[]): Rollup {
   const hourly = new Map<string, HourlySum>();
   const months = new Map<string, MonthSum>();
   const lastUsed = new Map<string, number>();
+  const monthOfHour = new Map<number, string>();
   for (const entry of entries) {
     addHour(hourly, entry);
-    if (entry.costNanos > 0) addMonth(months, entry);
+    if (entry.costNanos > 0) addMonth(months, entry, monthOfHour);
     lastUsed.set(entry.keyId, Math.max(lastUsed.get(entry.keyId) ?? 0, entry.startedAtMs));
   }
   return { hourly: [...hourly.values()], months: [...months.values()], lastUsed };
 }
 
 function addHour(hourly: Map<string, HourlySum>, entry: UsageEntry): void {
-  const hourMs = entry.startedAtMs - (entry.startedAtMs % HOUR_MS);
+  const hourMs = hourOf(entry.startedAtMs);
   const key = `${entry.agentId} ${hourMs} ${entry.providerSlug}`;
   let sum = hourly.get(key);
   if (sum === undefined) {
@@ -68,8 +71,14 @@ function addHour(hourly: Map<string, HourlySum>, entry: UsageEntry): void {
   sum.sketch.add(entry.durationMs);
 }
 
-function addMonth(months: Map<string, MonthSum>, entry: UsageEntry): void {
-  const month = monthOf(entry.startedAtMs);
+/** `monthOfHour` saves making a date for every entry. */
+function addMonth(months: Map<string, MonthSum>, entry: UsageEntry, monthOfHour: Map<number, string>): void {
+  const hourMs = hourOf(entry.startedAtMs);
+  let month = monthOfHour.get(hourMs);
+  if (month === undefined) {
+    month = monthOf(hourMs);
+    monthOfHour.set(hourMs, month);
+  }
   const key = `${entry.agentId} ${month}`;
   const sum = months.get(key);
   if (sum !== undefined) sum.costNanos += entry.costNanos;

@@ -122,10 +122,12 @@ export function slugOrNone(value: string | null | undefined): string {
 /** At most `charsMax` characters, without what Postgres cannot hold. */
 export function text(value: string | null | undefined, charsMax: number): string {
   const raw = value ?? '';
-  return (raw.length > charsMax ? raw.slice(0, charsMax) : raw).replaceAll('\0', '\ufffd');
+  const cut = raw.length > charsMax ? raw.slice(0, charsMax) : raw;
+  return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // a replacement costs even where there is nothing to do
 }
 
 function uuid(field: string, value: string | null | undefined): string {
+  if (value != null && UUID.test(value)) return value;
   const lower = (value ?? '').toLowerCase();
   if (!UUID.test(lower)) throw new Poison(`${field} is not a UUID`);
   return lower;
