@@ -126,6 +126,8 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
   counters.addSpend(asked.agentId, 'before-failover', 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
+  // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
+  await master.admin.set(`{${agent(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
