@@ -1,6 +1,6 @@
 /** Sets an account's credential on an upstream request whose client credentials are already gone (DESIGN §8). */
 import type { HeaderInjection, Injection } from '../context/agent-context.js';
-import { editQuery } from './query-params.js';
+import { editQuery, paramValue } from './query-params.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from './token-position.js';
 
 /**
@@ -81,9 +81,15 @@ export function withoutAuthParams(query: string | null, position: TokenPosition,
   return editQuery(
     query,
     (name, pair) =>
-      name !== AUTH_QUERY_PARAM && name !== also && !isSignatureParam(name) && !pair.includes(position.gatewayToken),
+      name !== AUTH_QUERY_PARAM &&
+      name !== also &&
+      !isSignatureParam(name) &&
+      !holds(name, pair, position.gatewayToken),
   );
 }
+
+const holds = (name: string, pair: string, gatewayToken: string): boolean =>
+  name.includes(gatewayToken) || paramValue(pair).includes(gatewayToken);
 
 /** Cheap test that spares the walk: an escape may hide a name, so it counts as a hit. */
 function mayHoldAuth(query: string, gatewayToken: string, also: string): boolean {

@@ -128,6 +128,7 @@ test.each([
   ['sigv4', `x=1&X-Amz-Credential=${TOKEN}%2F20261120&X-Amz-Signature=00&y=a%20b`],
   ['query', `x=1&apikey=${TOKEN}&y=a%20b`],
   ['bearer', `x=1&note=${TOKEN}&y=a%20b`],
+  ['bearer', `x=1&note=%61${TOKEN.slice(1)}&y=a%20b`],
   ['presigned', `x=1&apikey=${TOKEN}&X-Amz-Credential=${TOKEN}%2F20261120&y=a%20b`],
 ] as const)('object request: no place of the query keeps the gateway token (%s)', (form, query) => {
   const plan = planObjectRequest([], query, { ...position, form }, false);
