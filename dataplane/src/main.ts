@@ -20,9 +20,6 @@ interface Service extends OpsSource {
   stop(): Promise<void>;
 }
 
-// The server's own bound on a request's header is read from the environment when it loads; ours are checked after it.
-process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '32768';
-
 let service: Service | null = null;
 let ops: OpsServer | null = null;
 let stopping = false;
@@ -34,7 +31,10 @@ function fail(exitCode: number, message: string): never {
 
 function readConfig(): Config {
   try {
-    return loadConfig(process.env);
+    const config = loadConfig(process.env);
+    // The server's own bound on a request's head is read from the environment when it loads; ours are checked after it.
+    process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(Math.max(32_768, 2 * config.headerBytesMax));
+    return config;
   } catch (error) {
     if (error instanceof ConfigError) fail(EXIT.config, error.message);
     throw error;
