@@ -55,6 +55,8 @@ export class Dispatcher {
   /** Finished attempts whose outcome is not written yet. */
   #outcomes: Outcome[] = [];
   #writing: Promise<void> | null = null;
+  /** Where the next claim goes on. */
+  #after: string | null = null;
   #stopping = false;
   #woken = false;
   #wakeSleeper: (() => void) | null = null;
@@ -111,14 +113,16 @@ export class Dispatcher {
     const events = await fanOut(sql);
     const free = Math.min(this.#workersMax - this.#running.size, CLAIM_MAX);
     if (free <= 0 || this.#stopping) return false; // a finished attempt wakes the loop
-    const claimed = await claim(sql, {
+    const { deliveries, next } = await claim(sql, {
       limit: free,
       leaseMs: timeoutMs + LEASE_SLACK_MS,
       room: this.#pace.room,
       restricted: this.#pace.restricted(),
+      after: this.#after,
     });
-    for (const delivery of claimed) this.#launch(delivery);
-    return claimed.length > 0 || events === FANOUT_BATCH;
+    this.#after = next;
+    for (const delivery of deliveries) this.#launch(delivery);
+    return deliveries.length > 0 || next !== null || events === FANOUT_BATCH;
   }
 
   #launch(delivery: ClaimedDelivery): void {

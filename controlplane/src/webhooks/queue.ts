@@ -25,25 +25,37 @@ export interface ClaimOptions {
   /** Deliveries of one endpoint that may be claimed, unless `restricted` names the endpoint. */
   readonly room: number;
   readonly restricted: readonly EndpointRoom[];
+  /** {@link Claim.next} of the claim before; null: from the first endpoint. */
+  readonly after: string | null;
+  /** Endpoints with pending deliveries that one claim looks at, paused ones included. */
+  readonly endpointsMax?: number;
 }
 
-/** Endpoints with pending deliveries that one claim looks at. */
+export interface Claim {
+  readonly deliveries: readonly ClaimedDelivery[];
+  /** The endpoint behind which the next claim goes on; null when all were looked at. */
+  readonly next: string | null;
+}
+
 const ENDPOINTS_MAX = 10_000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Due deliveries of active endpoints, oldest first. It walks from endpoint to endpoint through the index of pending
- * deliveries (a loose index scan), so a long queue of one endpoint costs the others nothing.
+ * deliveries (a loose index scan), so a long queue of one endpoint costs the others nothing; with more endpoints than
+ * one claim looks at, the next goes on behind the last, so that none starves.
  */
-export function claim(sql: Sql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
-  return sql<ClaimedDelivery[]>`
+export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
+  const { after, endpointsMax = ENDPOINTS_MAX } = options;
+  const rows = await sql<(ClaimedDelivery & { readonly next: string | null })[]>`
     with recursive waiting as (
       (select endpoint_id, 1 as position from webhook_deliveries
-        where status = 'pending' order by endpoint_id limit 1)
+        where status = 'pending' and endpoint_id > ${after ?? BEFORE_ALL}::uuid order by endpoint_id limit 1)
       union all
       select (select d.endpoint_id from webhook_deliveries d
                where d.status = 'pending' and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1),
              w.position + 1
-        from waiting w where w.endpoint_id is not null and w.position < ${ENDPOINTS_MAX}),
+        from waiting w where w.endpoint_id is not null and w.position < ${endpointsMax}),
     ready as (
       select e.id, coalesce(r.room, ${options.room}::integer) as room
         from waiting w join webhook_endpoints e on e.id = w.endpoint_id and e.status = 'active'
@@ -54,13 +66,18 @@ export function claim(sql: Sql, options: ClaimOptions): Promise<ClaimedDelivery[
         select id, next_attempt_at from webhook_deliveries
          where endpoint_id = ready.id and status = 'pending' and next_attempt_at <= now()
          order by next_attempt_at limit ready.room for update skip locked) d
-       order by d.next_attempt_at limit ${options.limit})
-    update webhook_deliveries d
+       order by d.next_attempt_at limit ${options.limit}),
+    claimed as (update webhook_deliveries d
        set lease = gen_random_uuid(), next_attempt_at = now() + ${options.leaseMs} * interval '1 millisecond'
       from due, webhook_endpoints e
      where d.id = due.id and e.id = d.endpoint_id
     returning d.id, d.lease, d.endpoint_id as "endpointId", d.org_id as "orgId", e.url, d.event, d.payload,
-              d.attempts, e.key_id as "keyId", e.nonce, e.ciphertext`;
+              d.attempts, e.key_id as "keyId", e.nonce, e.ciphertext)
+    -- The last step of the walk has no endpoint when there was none left.
+    select c.*, w.endpoint_id as next
+      from (select 1) one left join (select endpoint_id from waiting order by position desc limit 1) w on true
+      left join claimed c on true`;
+  return { deliveries: rows[0]!.id === null ? [] : rows, next: rows[0]!.next };
 }
 
 export interface Outcome {
