@@ -8,7 +8,7 @@ import type { Sql } from '../db/sql.js';
 import { CIRCUIT_CHANNEL, type CircuitNotice } from './store.js';
 
 const POLL_MS = 2_000;
-/** A re-read looks this far back: several polls, so that one that fails loses nothing. */
+/** A re-read looks this much further back than the last that succeeded: changes commit later than their time says. */
 const LOOK_BACK_S = 30;
 const CIRCUITS_MAX = 50_000;
 
@@ -19,6 +19,8 @@ export class CircuitFeed {
   onChange: (circuit: CircuitNotice) => void = () => {};
   /** The newest state seen of each circuit that ever left CLOSED. */
   readonly #known = new LRUCache<string, CircuitNotice>({ max: CIRCUITS_MAX });
+  /** When the last re-read that succeeded began, epoch ms: an outage of any length loses nothing. */
+  #readAtMs = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #unlisten: (() => Promise<void>) | null = null;
 
@@ -54,13 +56,16 @@ export class CircuitFeed {
   }
 
   async #reread(): Promise<void> {
+    const startedAtMs = Date.now();
+    const backS = Math.max(0, startedAtMs - this.#readAtMs) / 1_000 + LOOK_BACK_S;
     const rows = await this.#sql<CircuitNotice[]>`
       select circuit_key as "circuitKey", state, epoch,
              coalesce(floor(extract(epoch from open_until) * 1000), 0)::float8 as "openUntilMs"
         from circuits
-       where changed_at > now() - ${LOOK_BACK_S} * interval '1 second' and epoch > 1
+       where changed_at > now() - ${backS}::float8 * interval '1 second' and epoch > 1
        order by changed_at limit ${CIRCUITS_MAX}`;
     for (const circuit of rows) this.#take(circuit);
+    this.#readAtMs = Math.max(this.#readAtMs, startedAtMs);
   }
 }
 

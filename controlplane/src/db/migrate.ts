@@ -33,6 +33,9 @@ export function migrations(): readonly Migration[] {
 export async function migrate(sql: Sql): Promise<readonly string[]> {
   const connection = await sql.reserve();
   try {
+    // Waiting for whoever migrates now, and a large migration, take as long as they take.
+    await connection`set statement_timeout = 0`;
+    await connection`set idle_in_transaction_session_timeout = 0`;
     await connection`select pg_advisory_lock(hashtext('schema_migrations'))`;
     await connection`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`;
@@ -58,6 +61,9 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
     return ran;
   } finally {
     await connection`select pg_advisory_unlock(hashtext('schema_migrations'))`.catch(() => {});
+    // Back to what the connection was opened with: it returns to the pool.
+    await connection`reset statement_timeout`.catch(() => {});
+    await connection`reset idle_in_transaction_session_timeout`.catch(() => {});
     connection.release();
   }
 }
