@@ -18,6 +18,7 @@ import { STATUS_OF } from './error-map.js';
 import { addOpenApi } from './openapi.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
+import { answerUnreadable } from './unreadable-request.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
 
 export type App = ReturnType<typeof createApp>;
@@ -45,6 +46,7 @@ export function createApp(options: AppOptions) {
     trustProxy: options.trustedProxyCidrs.length === 0 ? false : [...options.trustedProxyCidrs],
     schemaErrorFormatter,
     frameworkErrors: answerError,
+    clientErrorHandler: answerUnreadable,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');

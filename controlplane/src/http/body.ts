@@ -12,7 +12,8 @@ export function addBodyRules(app: FastifyInstance): void {
     if (text.length === 0) done(null, undefined);
     else {
       void parseJson(request, text as string, (error, body) => {
-        if (error !== null) done(new InvalidInput(`the body is not valid JSON: ${error.message}`));
+        if (error !== null)
+          done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
         else if (hasUnstorableText(body)) {
           done(new InvalidInput('text must not contain NUL characters or halves of surrogate pairs'));
         } else done(null, body);

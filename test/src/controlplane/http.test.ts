@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 
@@ -13,11 +14,17 @@ const post = (body: string, headers: Record<string, string>, token: string) =>
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 test.each([
-  ['malformed JSON', '{"name":', JSON_TYPE, 400, /^the body is not valid JSON: /],
+  [
+    'malformed JSON',
+    '{"name":',
+    JSON_TYPE,
+    400,
+    /^the body is not valid JSON, or has a field __proto__ or constructor$/,
+  ],
   ['an empty body', '', JSON_TYPE, 400, /^the body is empty: send a JSON object$/],
   ['an array', '[]', JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['null', 'null', JSON_TYPE, 400, /^the body must be a JSON object$/],
-  ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON: /],
+  ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON, or /],
   ['a NUL', '{"name":"a\\u0000b"}', JSON_TYPE, 400, /^text must not contain NUL/],
   ['half a surrogate pair', '{"name":["\\ud800"]}', JSON_TYPE, 400, /^text must not contain NUL/],
   ['100 000 levels', `${'['.repeat(1e5)}${']'.repeat(1e5)}`, JSON_TYPE, 400, /^the body must be a JSON object$/],
@@ -29,6 +36,29 @@ test.each([
   const response = await post(body, headers as Record<string, string>, admin.token);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ error: expect.stringMatching(error) });
+});
+
+test.each([
+  ['a bad request line', 'GET\r\n\r\n', 400, /^the request is not valid HTTP/],
+  [
+    '100 KiB of headers',
+    `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(100 << 10)}\r\n\r\n`,
+    431,
+    /^the headers .* too large$/,
+  ],
+])('http: %s is answered with { error } alone', async (_name, head, status, error) => {
+  const { hostname, port } = new URL(plane().url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined); // the server closes while the rest is still being sent
+  socket.write(head);
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
+  const [top, body] = answer.split('\r\n\r\n');
+  expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(JSON.parse(body!)).toEqual({ error: expect.stringMatching(error) });
 });
 
 test('http: a route without a body takes none, an empty one or {}, and refuses anything else', async () => {

@@ -73,6 +73,19 @@ test('push: a revoked key, a paused, changed or deleted agent', async () => {
   );
 });
 
+test('push: ids in capitals reach the data plane like any other', async () => {
+  const agent = await newAgent();
+  const { secretKey, key } = await newKey({ agentId: agent.id.toUpperCase() });
+  const status = `/v1/agents/${agent.id.toUpperCase()}/status`;
+  const paused = await afterPush(secretKey, () => ok('PATCH', status, { status: 'paused' }));
+  expect(paused.context!.agentStatus).toBe('paused');
+  expect(watched.ended).toContain(`agent ${agent.id}`);
+  await afterPush(secretKey, () => ok('PATCH', status, { status: 'active' }));
+  const revoked = await afterPush(secretKey, () => ok('DELETE', `/v1/api-keys/${key.id.toUpperCase()}`));
+  expect(revoked.refusal).toBe('unknown_token');
+  expect(watched.ended).toContain(`key ${key.id}`);
+});
+
 test('push: accounts added, rotated and removed; the secret is the newest one', async () => {
   const agent = await newAgent();
   const { secretKey } = await newKey({ agentId: agent.id });
