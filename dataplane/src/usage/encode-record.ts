@@ -1,7 +1,7 @@
 /**
  * The wire form of a usage record, written straight into the buffer that goes to disk. The generated encoder looks up
- * every field by name, twice, and makes a buffer per record: 6 µs of the 70 that a request took (2026-11), against
- * less than 2 here. `encode-record.test.ts` holds the two to each other.
+ * every field by name, twice, and makes a buffer per record: 9 % of what a request took (2026-11, bench/RESULTS.md).
+ * `encode-record.test.ts` holds the two to each other.
  */
 import type { IUsageRecord } from '@acg/proto/messages';
 
