@@ -1,5 +1,5 @@
 /** SQL that reads log rows: pages of /logs and runs of the export. */
-import type { Sql } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import type { Page } from '../http/pagination.js';
 import type { TimeRange } from './period.js';
 
@@ -42,7 +42,7 @@ export interface LogRow {
   readonly dataPlaneId: string;
 }
 
-const columns = (sql: Sql) => sql`
+const columns = (sql: Sql | Tx) => sql`
   id, started_at as "startedAt", agent_id as "agentId", key_id as "keyId", provider_slug as "providerSlug",
   account_id as "accountId", method, path, status, error, model,
   tokens_in_uncached + tokens_cache_read + tokens_cache_write as "tokensIn", tokens_out as "tokensOut",
@@ -53,7 +53,7 @@ const columns = (sql: Sql) => sql`
 
 /** A page of matching rows, newest first, and how many match, counted to `countMax` and no further: one scan for both. */
 export async function selectLogPage(
-  sql: Sql,
+  sql: Tx,
   filter: LogFilter,
   page: Page,
   countMax: number,
@@ -89,7 +89,7 @@ export function selectRun(
      order by started_at desc, id desc limit ${limit}`;
 }
 
-function condition(sql: Sql, filter: LogFilter) {
+function condition(sql: Sql | Tx, filter: LogFilter) {
   const { agentId, range, provider, statusMin, statusMax, search } = filter;
   return sql`agent_id = ${agentId}
     and started_at >= ${new Date(range.fromMs)} and started_at < ${new Date(range.toMs)}

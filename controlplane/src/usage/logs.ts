@@ -6,9 +6,13 @@ import type { Page } from '../http/pagination.js';
 import { fractionalCents } from './figures.js';
 import { type LogFilter, type LogRow, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';
+import { QueryGate } from './query-gate.js';
 import type { LogRecord, LogsQuery } from './schema.js';
 
 const TOTAL_MAX = 10_000;
+/** A page reads all rows before it. */
+const OFFSET_MAX = 100_000;
+const QUERY_TIMEOUT_MS = 5_000;
 const QUERY_CANCELED = '57014';
 
 export interface LogPage {
@@ -19,16 +23,26 @@ export interface LogPage {
 }
 
 export class UsageLogs {
+  readonly #gate = new QueryGate();
+
   constructor(
     readonly sql: Sql,
     readonly now: () => number = Date.now,
   ) {}
 
   /** The caller has checked that the agent is the actor's. */
-  async list(agentId: string, query: LogsQuery, page: Page): Promise<LogPage> {
+  async list(orgId: string, agentId: string, query: LogsQuery, page: Page): Promise<LogPage> {
+    if (page.offset > OFFSET_MAX) {
+      throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: narrow start and end`);
+    }
     const filter = filterOf(agentId, query, this.now());
     try {
-      const { rows, counted } = await selectLogPage(this.sql, filter, page, TOTAL_MAX + 1);
+      const { rows, counted } = await this.#gate.run(orgId, () =>
+        this.sql.begin(async (tx) => {
+          await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true)`;
+          return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
+        }),
+      );
       const total = Math.min(counted, TOTAL_MAX);
       return { logs: rows.map(presentLog), total, totalCapped: counted > TOTAL_MAX };
     } catch (error) {

@@ -69,7 +69,7 @@ function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): 
     async ({ actor, params, query }) => {
       await reports.agent(actor, params.agentId);
       const { limit, offset } = page(query);
-      return { ...(await logs.list(params.agentId, query, { limit, offset })), limit, offset };
+      return { ...(await logs.list(actor.orgId, params.agentId, query, { limit, offset })), limit, offset };
     },
   );
   app.get(

@@ -451,6 +451,7 @@ test('usage questions about agents of others are 404, about no agent at all 400;
     '/logs?statusMin=x',
     '/logs?statusMin=500&statusMax=400',
     '/logs?limit=101',
+    '/logs?offset=100001',
     `/logs?search=${'x'.repeat(201)}`,
     '/logs?start=20261101',
   ];
