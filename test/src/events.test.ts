@@ -65,7 +65,7 @@ test('events: one large booking passes every limit at once', async () => {
   await spend(ada, 499);
   expect(await names(ada)).toEqual([]);
   await spend(ada, 5_000);
-  expect((await names(ada)).sort()).toEqual(['usage.threshold 50', 'usage.threshold 80', 'agent.budget_exceeded']);
+  expect((await names(ada)).sort()).toEqual(['agent.budget_exceeded', 'usage.threshold 50', 'usage.threshold 80']);
 });
 
 test('events: a budget lowered to the spend fires at once, and raised and reached again fires nothing new', async () => {
