@@ -34,3 +34,9 @@ test('access token: names that stand twice leave as one, so that no parser sees 
   const hidden = `{"event":"phx_join","payload":{"access_token":"${TOKEN}"},"payload":{"access_token":"other"}}`;
   expect(send(hidden)).toBe(hidden);
 });
+
+test('access token: a frame that is nested too deeply to be written passes as it is', () => {
+  const nested = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+  const frame = `["1","2","t","phx_join",{"access_token":"${TOKEN}","x":${nested}}]`;
+  expect(send(frame)).toBe(frame);
+});

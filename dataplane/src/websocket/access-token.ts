@@ -32,7 +32,11 @@ export function withRealAccessToken(message: Buffer, gatewayToken: Buffer, secre
   const payload = accessPayload(frame);
   if (payload === null || payload.access_token !== gatewayToken.toString()) return message;
   payload.access_token = secret;
-  return Buffer.from(JSON.stringify(frame));
+  try {
+    return Buffer.from(JSON.stringify(frame));
+  } catch {
+    return message; // nested more deeply than can be written, though it could be read
+  }
 }
 
 /** The payload of a frame that carries an access token; null for every other one. */
