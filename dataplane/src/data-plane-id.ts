@@ -1,19 +1,31 @@
 /** The data plane's own id: made once, kept in its data directory (DESIGN §14). */
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Reads `{dataDir}/dataplane-id`, or makes it. A damaged file is made anew: an id only has to be the same most days. */
+/**
+ * Reads `{dataDir}/dataplane-id`, or makes it; workers that start together agree on the first one's. A damaged file is
+ * made anew: an id only has to be the same most days.
+ */
 export function loadDataPlaneId(dataDir: string): string {
   const path = join(dataDir, 'dataplane-id');
   const kept = readIfThere(path).trim();
   if (UUID.test(kept)) return kept;
   const id = randomUUID();
-  writeFileSync(`${path}.new`, `${id}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
-  return id;
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, `${id}\n`, { mode: 0o600 });
+  try {
+    if (kept !== '') rmSync(path, { force: true });
+    linkSync(own, path); // unlike a rename it fails where another worker was first
+    return id;
+  } catch {
+    const first = readIfThere(path).trim();
+    return UUID.test(first) ? first : id;
+  } finally {
+    rmSync(own, { force: true });
+  }
 }
 
 function readIfThere(path: string): string {
