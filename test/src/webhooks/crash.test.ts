@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 });
 
-function controlPlane(database: TestDatabase): TestPlane {
+function controlPlane(database: TestDatabase, timeoutMs: number): TestPlane {
   const home = mkdtempSync(join(tmpdir(), 'acg-webhooks-'));
   homes.push(home);
   const plane = new TestPlane('controlplane', {
@@ -33,8 +33,7 @@ function controlPlane(database: TestDatabase): TestPlane {
     INTERNAL_TOKEN: 'test-internal-token-0123456789-0123456789',
     EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'warn',
-    // A dead process's leases end after this and a few seconds more.
-    WEBHOOK_TIMEOUT_MS: '500',
+    WEBHOOK_TIMEOUT_MS: String(timeoutMs),
   });
   planes.push(plane);
   return plane;
@@ -75,7 +74,9 @@ const unfinished = async (database: TestDatabase): Promise<number> => {
 
 test('crash: kill -9 in the middle of 1000 deliveries loses none; what comes twice has the same id', async () => {
   const database = await createTestDatabase();
-  const first = controlPlane(database);
+  // A dead process's leases end after this and a few seconds more.
+  const timeoutMs = 500;
+  const first = controlPlane(database, timeoutMs);
   const { port } = await first.start();
   // Slow enough that the kill comes in the middle, with attempts under way.
   const paths = Array.from({ length: 10 }, (_, i) => `/crash-${i}`);
@@ -85,7 +86,7 @@ test('crash: kill -9 in the middle of 1000 deliveries loses none; what comes twi
   await first.kill();
   const received = at(secrets).length;
   expect(received).toBeLessThan(1_000);
-  const second = controlPlane(database);
+  const second = controlPlane(database, timeoutMs);
   await second.start();
   await until('all are delivered', async () => (await unfinished(database)) === 0);
   const all = at(secrets);
@@ -105,7 +106,8 @@ test('crash: kill -9 in the middle of 1000 deliveries loses none; what comes twi
 
 test('crash: three control planes on one database claim nothing twice', async () => {
   const database = await createTestDatabase();
-  const all = [controlPlane(database), controlPlane(database), controlPlane(database)];
+  // Long, so that no attempt times out on a busy machine: what arrives twice was claimed twice.
+  const all = [1, 2, 3].map(() => controlPlane(database, 30_000));
   const [ready] = await Promise.all(all.map((plane) => plane.start()));
   const paths = Array.from({ length: 10 }, (_, i) => `/shared-${i}`);
   const secrets = await setUp(ready!.port, database, paths, 100);
