@@ -1,19 +1,18 @@
 /**
  * Start and end of the data plane's process. With one worker this process serves; with more it only keeps them alive
  * (see worker-fleet.ts) and serves their metrics.
- *
- * Exit codes: 78 bad configuration, 73 data directory in use, 69 port in use or refused by the control plane.
+ * Exit codes: exit-codes.ts.
  */
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { createLogger, type Logger } from '@acg/base/log';
 import { type Config, loadConfig } from './config.js';
 import { loadDataPlaneId } from './data-plane-id.js';
+import { EXIT } from './exit-codes.js';
 import type { GatewayIdentity } from './gateway.js';
 import { OpsServer, type OpsSource } from './ops/ops-server.js';
-import { type FromWorker, type ToWorker, WORKER_VARIABLE, WorkerFleet } from './worker-fleet.js';
-
-const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
+import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './worker-fleet.js';
+import type { FromWorker, ToWorker } from './worker-process.js';
 
 /** What a process of the data plane can be asked to do. */
 interface Service extends OpsSource {
@@ -104,14 +103,18 @@ async function runSingle(config: Config, log: Logger): Promise<void> {
 }
 
 async function runPrimary(config: Config, log: Logger): Promise<void> {
-  const fleet = new WorkerFleet(import.meta.filename, process.env, config, log);
+  const fleet = new WorkerFleet(import.meta.filename, process.env, config, log, (exitCode, message) => {
+    process.stderr.write(`dataplane: no worker is willing to run: ${message}\n`);
+    void stop(log, exitCode);
+  });
   service = fleet;
   let port: number;
   try {
     port = await fleet.start();
   } catch (error) {
     await fleet.stop();
-    fail(EXIT.unavailable, describe(error));
+    if (stopping) return; // told to stop while it started
+    fail(error instanceof WorkerEnded ? error.exitCode : EXIT.unavailable, describe(error));
   }
   await announce(config, fleet, port, log);
 }

@@ -1,63 +1,78 @@
 /**
  * Keeps DATAPLANE_WORKERS processes alive that share the agents' port (SO_REUSEPORT). A worker that dies is replaced;
  * its connections are lost, the others' are not, and its spool is adopted. Metrics of all are put together here.
+ *
+ * Some ends say that another start will hardly help: the configuration is bad, or the control plane or the system
+ * refuses. At the start such an end fails the start. Later, one worker's refusal (a certificate file caught half
+ * written, a control plane of another version) must not take down the workers that serve: it is tried again like a
+ * crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
  */
-import { type ChildProcess, fork } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config.js';
+import { EXIT } from './exit-codes.js';
+import { type FromWorker, type WorkerEnd, WorkerProcess } from './worker-process.js';
 
 /** Names a process as a worker: `index:port`. */
 export const WORKER_VARIABLE = 'ACG_DATAPLANE_WORKER';
 
-export type ToWorker = { readonly kind: 'figures'; readonly id: number };
-export type FromWorker =
-  | { readonly kind: 'listening' }
-  | {
-      readonly kind: 'figures';
-      readonly id: number;
-      readonly metrics: readonly object[];
-      readonly notReady: string | null;
-    };
-
 const FIGURES_TIMEOUT_MS = 2_000;
-/** A worker that lived this long starts its successor without delay. */
+/** A worker that lived this long was well: it starts its successor without delay, and its refusals are forgotten. */
 const STABLE_MS = 10_000;
+/** A worker drains within the drain time; one that is not gone this much later never will be. */
+const KILL_AFTER_DRAIN_MS = 3_000;
+const REFUSALS: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.unavailable]);
 
-interface Worker {
-  readonly index: number;
-  readonly process: ChildProcess;
-  readonly startedTick: number;
-  listening: boolean;
-  notReady: string | null;
+/** A worker could not start. */
+export class WorkerEnded extends Error {
+  constructor(
+    readonly exitCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 export class WorkerFleet {
   readonly #script: string;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #host: string;
+  readonly #stopTimeoutMs: number;
   readonly #log: Logger;
-  readonly #workers: (Worker | null)[];
+  readonly #onRefused: (exitCode: number, message: string) => void;
+  readonly #workers: (WorkerProcess | null)[];
   readonly #backoffs: Backoff[];
+  /** Of each place: its last worker refused to run, and none was well since. */
+  readonly #refused: boolean[];
   readonly #questions = new Map<number, (metrics: readonly object[]) => void>();
   #questionId = 0;
   #port: number;
   #stopping = false;
   #checkTimer: NodeJS.Timeout | null = null;
 
-  constructor(script: string, environment: NodeJS.ProcessEnv, config: Config, log: Logger) {
+  /** `onRefused`: no worker is willing to run any more; the fleet should end with this code. */
+  constructor(
+    script: string,
+    environment: NodeJS.ProcessEnv,
+    config: Pick<Config, 'host' | 'port' | 'workers' | 'drainTimeoutMs'>,
+    log: Logger,
+    onRefused: (exitCode: number, message: string) => void,
+  ) {
     this.#script = script;
     this.#environment = environment;
     this.#host = config.host;
+    this.#stopTimeoutMs = config.drainTimeoutMs + KILL_AFTER_DRAIN_MS;
     this.#log = log;
+    this.#onRefused = onRefused;
     this.#port = config.port;
     this.#workers = Array.from({ length: config.workers }, () => null);
     this.#backoffs = Array.from({ length: config.workers }, () => new Backoff(100, 10_000));
+    this.#refused = Array.from({ length: config.workers }, () => false);
   }
 
-  /** Resolves with the port when every worker listens. Rejects when one cannot start. */
+  /** Resolves with the port when every worker listens. Rejects with `WorkerEnded` when one cannot start. */
   async start(): Promise<number> {
     this.#port = await freePort(this.#host, this.#port);
     await Promise.all(this.#workers.map((_, index) => this.#launch(index)));
@@ -66,12 +81,21 @@ export class WorkerFleet {
     return this.#port;
   }
 
+  /** Resolves when every worker is gone: drained, or killed when it took longer than the drain time allows. */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#checkTimer !== null) clearInterval(this.#checkTimer);
-    const ends = this.#workers.map((worker) => (worker === null ? null : ended(worker.process)));
-    for (const worker of this.#workers) worker?.process.kill('SIGTERM');
-    await Promise.all(ends);
+    const workers = this.#workers.filter((worker) => worker !== null);
+    for (const worker of workers) worker.kill('SIGTERM');
+    const killTimer = setTimeout(() => {
+      for (const worker of this.#workers) {
+        if (worker === null) continue;
+        this.#log.error({ worker: worker.index }, 'a worker did not end in time: killing it');
+        worker.kill('SIGKILL');
+      }
+    }, this.#stopTimeoutMs);
+    await Promise.all(workers.map((worker) => worker.ended));
+    clearTimeout(killTimer);
   }
 
   async metrics(): Promise<string> {
@@ -87,21 +111,11 @@ export class WorkerFleet {
     return listening.some((worker) => worker!.notReady === null) ? null : listening[0]!.notReady;
   }
 
+  /** Resolves when the worker listens; rejects when it ends before. */
   #launch(index: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const child = fork(this.#script, [], {
-        env: { ...this.#environment, [WORKER_VARIABLE]: `${index}:${this.#port}` },
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      });
-      const worker: Worker = {
-        index,
-        process: child,
-        startedTick: performance.now(),
-        listening: false,
-        notReady: 'starting',
-      };
-      this.#workers[index] = worker;
-      child.on('message', (message: FromWorker) => {
+      const environment = { ...this.#environment, [WORKER_VARIABLE]: `${index}:${this.#port}` };
+      const onMessage = (worker: WorkerProcess, message: FromWorker): void => {
         if (message.kind === 'listening') {
           worker.listening = true;
           resolve();
@@ -109,25 +123,36 @@ export class WorkerFleet {
         }
         worker.notReady = message.notReady;
         this.#questions.get(message.id)?.(message.metrics);
-      });
-      child.once('exit', (code, signal) => {
-        reject(new Error(`worker ${index} ended with ${signal ?? `exit code ${code}`}`));
-        this.#onExit(worker, code, signal);
+      };
+      this.#workers[index] = new WorkerProcess(index, this.#script, environment, onMessage, (worker, end) => {
+        reject(new WorkerEnded(end.code === EXIT.config ? EXIT.config : EXIT.unavailable, describe(index, end)));
+        this.#onEnd(worker, end);
       });
     });
   }
 
-  #onExit(worker: Worker, code: number | null, signal: string | null): void {
-    this.#workers[worker.index] = null;
+  #onEnd(worker: WorkerProcess, end: WorkerEnd): void {
+    const { index } = worker;
+    this.#workers[index] = null;
     // One that never listened at the start is reported by `start`.
-    if (this.#stopping || this.#checkTimer === null) return;
-    const backoff = this.#backoffs[worker.index]!;
-    if (performance.now() - worker.startedTick > STABLE_MS) backoff.reset();
+    if (this.#stopping || (this.#checkTimer === null && !worker.listening)) return;
+    this.#refused[index] = REFUSALS.has(end.code);
+    if (this.#refused[index] && this.#allRefused()) {
+      this.#stopping = true;
+      this.#onRefused(end.code!, describe(index, end));
+      return;
+    }
+    const backoff = this.#backoffs[index]!;
+    if (isStable(worker)) backoff.reset();
     const delayMs = backoff.nextMs();
-    this.#log.error({ worker: worker.index, code, signal, delayMs }, 'a worker ended: replacing it');
+    this.#log.error({ worker: index, ...end, delayMs }, 'a worker ended: replacing it');
     setTimeout(() => {
-      if (!this.#stopping) this.#launch(worker.index).catch(ignore); // its exit was handled already
+      if (!this.#stopping) this.#launch(index).catch(ignore); // its end was handled already
     }, delayMs);
+  }
+
+  #allRefused(): boolean {
+    return this.#workers.every((worker, index) => this.#refused[index] && (worker === null || !isStable(worker)));
   }
 
   /** Asks every worker that listens; one that does not answer in time is left out. */
@@ -137,7 +162,7 @@ export class WorkerFleet {
     return answers.filter((answer) => answer !== null);
   }
 
-  #ask(worker: Worker): Promise<readonly object[] | null> {
+  #ask(worker: WorkerProcess): Promise<readonly object[] | null> {
     const id = ++this.#questionId;
     return new Promise((resolve) => {
       const settle = (metrics: readonly object[] | null): void => {
@@ -147,10 +172,7 @@ export class WorkerFleet {
       };
       const timer = setTimeout(() => settle(null), FIGURES_TIMEOUT_MS);
       this.#questions.set(id, settle);
-      const question: ToWorker = { kind: 'figures', id };
-      worker.process.send(question, (error) => {
-        if (error !== null) settle(null);
-      });
+      worker.ask({ kind: 'figures', id }, () => settle(null));
     });
   }
 }
@@ -176,5 +198,11 @@ function freePort(host: string, port: number): Promise<number> {
   });
 }
 
-const ended = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('exit', () => resolve()));
+const isStable = (worker: WorkerProcess): boolean => performance.now() - worker.startedTick > STABLE_MS;
+
+function describe(index: number, { code, signal, error }: WorkerEnd): string {
+  if (error !== null) return `worker ${index} cannot be started: ${error}`;
+  return `worker ${index} ended with ${signal ?? `exit code ${code}`}`;
+}
+
 const ignore = (): void => {};
