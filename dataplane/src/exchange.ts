@@ -82,9 +82,6 @@ export class Exchange {
   stage = 0;
   body: RequestBody | null = null;
 
-  /** Bytes of the shared budget that this body holds. */
-  reservedBodyBytes = 0;
-
   agentRef = '';
   position: TokenPosition | null = null;
   context: AgentContext | null = null;

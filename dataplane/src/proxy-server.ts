@@ -181,7 +181,6 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   }
 
   ended(x: Exchange): void {
-    if (x.reservedBodyBytes > 0) this.#bodyBudget.release(x.reservedBodyBytes);
     this.#live.delete(x);
     if (this.#live.size === 0) this.#onIdle?.();
   }

@@ -18,6 +18,13 @@ export interface BodyObserver {
   observe(bytes: Buffer): void;
 }
 
+/** Room that all bodies share which have to be held whole. */
+export interface BodyRoom {
+  /** False: there is no room for so many bytes more. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
 export class RequestBody {
   /** Bytes received so far. */
   bytes = 0;
@@ -28,7 +35,12 @@ export class RequestBody {
   /** Reads the bytes of a body that streams, as they pass. Set before {@link stream}. */
   observer: BodyObserver | null = null;
   readonly #source: BodySource;
-  #bytesMax: number;
+  readonly #bytesMax: number;
+  /** Set for a body that has to be there whole: it may be longer, as far as there is room. */
+  #room: BodyRoom | null = null;
+  #wholeBytesMax = 0;
+  /** Bytes of the room that this body takes. */
+  #reservedBytes = 0;
   #parts: Buffer[] = [];
   #stream: BodyStream | null = null;
   #paused = false;
@@ -56,15 +68,19 @@ export class RequestBody {
       return;
     }
     if (chunk.byteLength > 0) this.#parts.push(copy(chunk));
+    const fits = this.bytes <= this.#bytesMax || this.#reserve();
     if (last) this.onChange?.();
-    else if (this.bytes > this.#bytesMax && !this.overflow) this.#overflow();
+    else if (!fits && !this.overflow) this.#overflow();
   }
 
-  /** Raises the bound: a body that has to be edited must be there whole. */
-  raiseBytesMax(bytesMax: number): void {
-    if (bytesMax <= this.#bytesMax) return;
-    this.#bytesMax = bytesMax;
-    if (!this.overflow || this.complete || this.bytes > bytesMax) return;
+  /**
+   * A body that has to be edited must be there whole: it is collected up to `bytesMax`, as far as `room` allows. Room is
+   * taken as bytes arrive, so that an agent that sends slowly holds no more of it than it has sent.
+   */
+  collectWhole(bytesMax: number, room: BodyRoom): void {
+    this.#room = room;
+    this.#wholeBytesMax = bytesMax;
+    if (!this.overflow || this.complete || !this.#reserve()) return;
     this.overflow = false;
     this.#resume();
   }
@@ -97,11 +113,28 @@ export class RequestBody {
     this.#parts = [];
     this.onChange = null;
     this.#stream?.destroy();
+    this.#release();
   }
 
+  /** The reader of the stream has taken all that was collected. */
   readonly #resumeSource = (): void => {
+    this.#release();
     if (!this.complete && !this.#gone) this.#resume();
   };
+
+  /** Room for every byte that is here. */
+  #reserve(): boolean {
+    if (this.#room === null || this.bytes > this.#wholeBytesMax) return false;
+    if (!this.#room.reserve(this.bytes - this.#reservedBytes)) return false;
+    this.#reservedBytes = this.bytes;
+    return true;
+  }
+
+  #release(): void {
+    this.#room?.release(this.#reservedBytes);
+    this.#room = null;
+    this.#reservedBytes = 0;
+  }
 
   #overflow(): void {
     this.overflow = true;

@@ -1,25 +1,30 @@
 /** Waits until the request's body is either here whole or known to be too long, which then streams. */
 import type { Exchange } from '../exchange.js';
 import { NEXT, type Stage, WAIT } from '../pipeline.js';
+import type { BodyRoom } from '../request-body.js';
 import type { CallMetering } from './call-metering.js';
 
 /** Bounds the bytes of all bodies that are held whole because they have to be edited. */
-export class EditedBodyBudget {
-  #left: number;
+export class EditedBodyBudget implements BodyRoom {
+  #bytesLeft: number;
 
   constructor(bytesMax: number) {
-    this.#left = bytesMax;
+    this.#bytesLeft = bytesMax;
+  }
+
+  get bytesLeft(): number {
+    return this.#bytesLeft;
   }
 
   /** False: no room; the body streams unedited and its usage is estimated. */
   reserve(bytes: number): boolean {
-    if (bytes > this.#left) return false;
-    this.#left -= bytes;
+    if (bytes > this.#bytesLeft) return false;
+    this.#bytesLeft -= bytes;
     return true;
   }
 
   release(bytes: number): void {
-    this.#left += bytes;
+    this.#bytesLeft += bytes;
   }
 }
 
@@ -36,13 +41,9 @@ export function createCollect(
       const wanted = metering.bodyBytesWanted(x);
       const { contentLength } = x.request;
       // A body that says it is longer than can be edited is not held back at all.
-      const bytes = contentLength >= 0 ? contentLength : wanted;
-      if (bytes > bufferedBodyBytesMax && bytes <= wanted && budget.reserve(bytes)) {
-        x.reservedBodyBytes = bytes;
-        body.raiseBytesMax(bytes);
-      } else if (contentLength > bufferedBodyBytesMax) {
-        return NEXT;
-      }
+      const isWanted = wanted > bufferedBodyBytesMax && contentLength <= wanted;
+      if (isWanted) body.collectWhole(wanted, budget);
+      else if (contentLength > bufferedBodyBytesMax) return NEXT;
     }
     if (body.decided) return NEXT;
     body.onChange = () => {

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RequestBody } from './request-body.js';
+import { EditedBodyBudget } from './stages/collect.js';
+
+const BUFFERED = 10;
+const WHOLE = 100;
+const BUDGET = 250;
+
+type Step =
+  | { do: 'arrive'; nth: number; bytes: number; last: boolean }
+  | { do: 'stream'; nth: number } // the exchange forwards what does not fit
+  | { do: 'take'; nth: number } // … or what is complete
+  | { do: 'read'; nth: number } // the upstream takes all that waits
+  | { do: 'end'; nth: number }; // the agent has gone or has its answer
+
+const nth = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('arrive' as const),
+      nth,
+      bytes: fc.nat(60),
+      last: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('stream' as const), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('take' as const), nth }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), nth }) },
+);
+
+class Upload {
+  paused = false;
+  ended = false;
+  stream: ReturnType<RequestBody['stream']> | null = null;
+  readonly body: RequestBody;
+
+  constructor(budget: EditedBodyBudget) {
+    const source = {
+      pause: () => {
+        this.paused = true;
+      },
+      resume: () => {
+        this.paused = false;
+      },
+    };
+    this.body = new RequestBody(source, BUFFERED);
+    this.body.collectWhole(WHOLE, budget);
+  }
+}
+
+test('request body: the shared room holds what bodies hold, and is whole again after any order of events', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+      const budget = new EditedBodyBudget(BUDGET);
+      const uploads = Array.from({ length: 6 }, () => new Upload(budget));
+      for (const { nth, ...event } of steps) {
+        const upload = uploads[nth]!;
+        await apply(upload, event);
+        // A body that is collected beyond the bound of every body has room for each of its bytes.
+        const held = uploads.filter(({ body, stream, ended }) => !ended && stream === null && !body.decided);
+        const bytes = held.reduce((sum, { body }) => sum + (body.bytes > BUFFERED ? body.bytes : 0), 0);
+        expect(budget.bytesLeft).toBeGreaterThanOrEqual(0);
+        expect(BUDGET - budget.bytesLeft).toBeGreaterThanOrEqual(bytes);
+      }
+      for (const { body } of uploads) body.discard();
+      expect(budget.bytesLeft).toBe(BUDGET);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+async function apply(upload: Upload, event: Omit<Step, 'nth'> & { bytes?: number; last?: boolean }): Promise<void> {
+  const { body } = upload;
+  if (event.do === 'arrive' && !body.complete) body.push(new ArrayBuffer(event.bytes!), event.last!);
+  if (upload.ended) return;
+  if (event.do === 'stream' && body.decided) upload.stream ??= body.stream();
+  if (event.do === 'take' && body.complete && upload.stream === null) body.take();
+  if (event.do === 'read') while (upload.stream?.read() != null);
+  if (event.do === 'end') {
+    upload.ended = true;
+    body.discard();
+  }
+}
+
+test('request body: what has left upstream gives its room back while the rest still arrives', () => {
+  const budget = new EditedBodyBudget(BUDGET);
+  const { body } = new Upload(budget);
+  body.push(new ArrayBuffer(90), false);
+  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  body.push(new ArrayBuffer(20), false); // more than can be edited
+  expect(body.overflow).toBe(true);
+  const stream = body.stream();
+  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  while (stream.read() !== null);
+  expect(budget.bytesLeft).toBe(BUDGET);
+  body.push(new ArrayBuffer(50), false);
+  expect(budget.bytesLeft).toBe(BUDGET);
+});
+
+test('request body: one that waits, paused, goes on when it is to be collected whole, as far as there is room', () => {
+  const budget = new EditedBodyBudget(50);
+  let paused = false;
+  const source = {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+    },
+  };
+  const body = new RequestBody(source, BUFFERED);
+  body.push(new ArrayBuffer(40), false);
+  expect([body.overflow, paused]).toEqual([true, true]);
+  body.collectWhole(WHOLE, budget);
+  expect([body.overflow, paused, budget.bytesLeft]).toEqual([false, false, 10]);
+  let changes = 0;
+  body.onChange = () => void changes++;
+  body.push(new ArrayBuffer(11), false);
+  expect([body.overflow, paused, changes]).toEqual([true, true, 1]);
+});
