@@ -76,7 +76,7 @@ export function buildEventing(app: App, parts: EventingParts): Eventing {
     circuitFeed,
     handlers: {
       acquireProbe: unary(log, 'AcquireProbe', (request) => acquireProbe(probes, request)),
-      releaseProbe: unary(log, 'ReleaseProbe', (request) => releaseProbe(probes, request)),
+      releaseProbe: unary(log, 'ReleaseProbe', (request) => releaseProbe(probes, board, request)),
     },
     async start() {
       await circuitFeed.start();

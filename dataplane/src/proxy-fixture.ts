@@ -101,6 +101,7 @@ export class Fixture {
   readonly admissions: AdmissionRequest[] = [];
   readonly spend: [agentId: string, recordId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
+  readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
   lookup: Lookup = { context: null, refusal: 'unknown_token' };
   /** The next lookups miss and answer later. */
   lookupLater = false;
@@ -186,6 +187,7 @@ export class Fixture {
         view: () => this.circuit,
         acquireProbe: (_key, _epoch, done) => setImmediate(() => done(this.probe)),
         releaseProbe: (_key, lease) => void this.releasedProbes.push(lease),
+        probeSucceeded: (...probe) => void this.goodProbes.push(probe),
       },
       spool: this.#spool(),
       metering,

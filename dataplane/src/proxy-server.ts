@@ -215,6 +215,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
         handshakeTimeoutMs: options.handshakeTimeoutMs,
         settle: this.#settle,
         draining: () => this.draining,
+        onAgreed: (x) => this.#endProbe(x),
         onSession: (session) => this.sessions.add(session),
         onSessionEnd: (session) => this.sessions.remove(session),
       }),
@@ -290,6 +291,13 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   #giveProbeBack(x: Exchange): void {
     if (x.probeLease === '' || x.forwarded) return;
     this.#deps.circuits.releaseProbe(x.upstream!.circuitKey, x.probeLease);
+    x.probeLease = '';
+  }
+
+  /** A WebSocket may last for days: its probe must not wait for its end. */
+  #endProbe(x: Exchange): void {
+    if (x.probeLease === '') return;
+    this.#deps.circuits.probeSucceeded(x.upstream!.circuitKey, x.circuitEpoch, x.probeLease);
     x.probeLease = '';
   }
 

@@ -15,6 +15,7 @@ import type { Sql, Tx } from '../db/sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { parseCircuitKey } from './circuit-key.js';
 import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
+import { isLease } from './probes.js';
 import { type CircuitInput, countsNow, decide, type OrgCount, rateOf, sumOf, tripDue } from './state-machine.js';
 import * as store from './store.js';
 
@@ -95,6 +96,11 @@ export class CircuitBoard {
     return this.#flushing;
   }
 
+  /** Counts the result of a probe that a data plane reports by itself, which it may repeat. */
+  async endProbe(probe: ProbeOutcome): Promise<void> {
+    if (isLease(probe.lease)) await this.#end(probe, true);
+  }
+
   /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (DESIGN §14). */
   async advanceClock(): Promise<void> {
     for (const key of await store.cooledDown(this.#sql)) await this.#move(key, { kind: 'clock' });
@@ -124,7 +130,7 @@ export class CircuitBoard {
     if (counts.length > 0) await this.#writeCounts(counts);
     for (const [i, probe] of probes.entries()) {
       try {
-        await this.#endProbe(probe);
+        await this.#end(probe, false);
       } catch (error) {
         this.#pending.putBack(probes.slice(i));
         throw error;
@@ -193,11 +199,13 @@ export class CircuitBoard {
     });
   }
 
-  async #endProbe(probe: ProbeOutcome): Promise<void> {
+  /** `onlyLeased`: a result whose lease is gone was counted before, or came an hour late. */
+  async #end(probe: ProbeOutcome, onlyLeased: boolean): Promise<void> {
     await this.#sql.begin(async (tx) => {
       const circuit = await store.lockCircuit(tx, probe.circuitKey);
-      await tx`delete from circuit_probes where lease = ${probe.lease}`;
-      if (circuit === null || probe.good === null) return;
+      const { count } = await tx`
+        delete from circuit_probes where lease = ${probe.lease} and circuit_key = ${probe.circuitKey}`;
+      if (circuit === null || probe.good === null || (onlyLeased && count === 0)) return;
       await this.#apply(tx, circuit, { kind: 'probe', epoch: probe.epoch, good: probe.good });
     });
   }

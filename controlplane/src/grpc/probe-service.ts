@@ -1,10 +1,12 @@
 /** AcquireProbe and ReleaseProbe of the link between the planes, over circuit/probes.ts. */
-import type {
-  IAcquireProbeRequest,
-  IAcquireProbeResponse,
-  IReleaseProbeRequest,
-  IReleaseProbeResponse,
+import {
+  CircuitOutcome,
+  type IAcquireProbeRequest,
+  type IAcquireProbeResponse,
+  type IReleaseProbeRequest,
+  type IReleaseProbeResponse,
 } from '@acg/proto/messages';
+import type { CircuitBoard } from '../circuit/board.js';
 import type { Probes } from '../circuit/probes.js';
 
 const TEXT_MAX = 512;
@@ -19,7 +21,14 @@ export async function acquireProbe(probes: Probes, request: IAcquireProbeRequest
   return { granted: lease !== null, lease: lease ?? '', state: circuit };
 }
 
-export async function releaseProbe(probes: Probes, request: IReleaseProbeRequest): Promise<IReleaseProbeResponse> {
-  await probes.release(bounded(request.circuitKey), bounded(request.lease));
+export async function releaseProbe(
+  probes: Probes,
+  board: Pick<CircuitBoard, 'endProbe'>,
+  request: IReleaseProbeRequest,
+): Promise<IReleaseProbeResponse> {
+  const [circuitKey, lease] = [bounded(request.circuitKey), bounded(request.lease)];
+  const outcome = request.outcome ?? CircuitOutcome.NEUTRAL;
+  if (outcome === CircuitOutcome.NEUTRAL) await probes.release(circuitKey, lease);
+  else await board.endProbe({ circuitKey, lease, epoch: request.epoch ?? 0, good: outcome !== CircuitOutcome.FAILURE });
   return {};
 }

@@ -5,14 +5,20 @@ interface Setup {
   readonly board: CircuitBoard;
   readonly clock: { now: number; up: boolean };
   readonly released: string[];
+  readonly good: [string, number, string][];
 }
 
 function setup(acquire: ProbeOffice['acquire']): Setup {
   const clock = { now: 1_000_000, up: true };
   const released: string[] = [];
-  const office: ProbeOffice = { acquire, release: (_key, lease) => void released.push(lease) };
+  const good: [string, number, string][] = [];
+  const office: ProbeOffice = {
+    acquire,
+    release: (_key, lease) => void released.push(lease),
+    succeeded: (...probe) => void good.push(probe),
+  };
   const board = new CircuitBoard(office, { nowMs: () => clock.now, linkUp: () => clock.up });
-  return { board, clock, released };
+  return { board, clock, released, good };
 }
 
 const none: ProbeOffice['acquire'] = async () => ({ lease: null, state: null });
@@ -51,7 +57,7 @@ test('circuit board: a refused probe brings the current state with it', async ()
 });
 
 test('circuit board: without a control plane one call a second tries an overdue circuit', async () => {
-  const { board, clock, released } = setup(away);
+  const { board, clock, released, good } = setup(away);
   board.update({ circuitKey: 'a', state: 'OPEN', epoch: 3, openUntilMs: 1_030_000 });
   clock.now = 1_040_000;
   expect(board.view('a')?.state).toBe('OPEN'); // the control plane is there: its word counts
@@ -62,12 +68,15 @@ test('circuit board: without a control plane one call a second tries an overdue 
   clock.now += 1_000;
   expect(await probe(board)).toBe('');
   board.releaseProbe('a', '');
-  expect(released).toEqual([]);
+  board.probeSucceeded('a', 3, '');
+  expect([released, good]).toEqual([[], []]);
 });
 
-test('circuit board: a lease goes back to the office', async () => {
-  const { board, released } = setup(async () => ({ lease: 'l-1', state: null }));
+test('circuit board: a lease goes back to the office, and so does a success', async () => {
+  const { board, released, good } = setup(async () => ({ lease: 'l-1', state: null }));
   const lease = await probe(board);
   board.releaseProbe('a', lease!);
   expect(released).toEqual(['l-1']);
+  board.probeSucceeded('a', 3, lease!);
+  expect(good).toEqual([['a', 3, 'l-1']]);
 });

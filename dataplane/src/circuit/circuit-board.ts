@@ -26,6 +26,8 @@ export interface ProbeOffice {
     epoch: number,
   ): Promise<{ readonly lease: string | null; readonly state: ICircuitState | null }>;
   release(circuitKey: string, lease: string): void;
+  /** The probe is known to be good before its call ends. */
+  succeeded(circuitKey: string, epoch: number, lease: string): void;
 }
 
 export interface BoardClock {
@@ -97,6 +99,10 @@ export class CircuitBoard {
 
   releaseProbe(circuitKey: string, lease: string): void {
     if (lease !== NO_LEASE) this.#office.release(circuitKey, lease);
+  }
+
+  probeSucceeded(circuitKey: string, epoch: number, lease: string): void {
+    if (lease !== NO_LEASE) this.#office.succeeded(circuitKey, epoch, lease);
   }
 
   /** Known circuits by state, for metrics. */

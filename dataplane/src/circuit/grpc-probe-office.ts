@@ -1,7 +1,7 @@
 /** Probe places over the link: AcquireProbe and ReleaseProbe of any control-plane instance. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayClient } from '@acg/proto/client';
-import type { ICircuitState } from '@acg/proto/messages';
+import { CircuitOutcome, type ICircuitState, type IReleaseProbeRequest } from '@acg/proto/messages';
 import type { ProbeOffice } from './circuit-board.js';
 
 /** An agent waits for it, so it is short; on failure the board decides. */
@@ -29,8 +29,16 @@ export class GrpcProbeOffice implements ProbeOffice {
   }
 
   release(circuitKey: string, lease: string): void {
+    this.#end({ circuitKey, lease });
+  }
+
+  succeeded(circuitKey: string, epoch: number, lease: string): void {
+    this.#end({ circuitKey, lease, epoch, outcome: CircuitOutcome.SUCCESS });
+  }
+
+  #end(request: IReleaseProbeRequest): void {
     // A lease that could not be given back runs out by itself.
-    this.#client.releaseProbe({ circuitKey, lease }, RELEASE_TIMEOUT_MS).catch((error: unknown) => {
+    this.#client.releaseProbe(request, RELEASE_TIMEOUT_MS).catch((error: unknown) => {
       this.#log.debug({ err: error }, 'a probe place was not given back');
     });
   }

@@ -17,6 +17,8 @@ export interface Circuits {
   acquireProbe(circuitKey: string, epoch: number, done: (lease: string | null) => void): void;
   /** Gives a place back that was not used. */
   releaseProbe(circuitKey: string, lease: string): void;
+  /** The probe's outcome is known before its usage record, which then carries no lease. */
+  probeSucceeded(circuitKey: string, epoch: number, lease: string): void;
 }
 
 export function createCircuit(circuits: Circuits, advance: (x: Exchange) => void): Stage {

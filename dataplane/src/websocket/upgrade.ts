@@ -30,6 +30,8 @@ export interface UpgradeDeps {
   readonly settle: (x: Exchange, done: (error: Error | null) => void) => void;
   /** The process is about to stop: nothing opens any more. */
   readonly draining: () => boolean;
+  /** The upstream has agreed: this much is known of its health now, and not only when the session ends. */
+  readonly onAgreed: (x: Exchange) => void;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
 }
@@ -71,6 +73,7 @@ export function createUpgrade(deps: UpgradeDeps): Stage {
           x.upstreamStatus = 101;
           x.responseStatus = 101;
           x.respondedTick = performance.now();
+          if (!x.settled) deps.onAgreed(x);
           if (x.finished) session.abandon();
           else if (deps.draining()) refuseLate(x, session);
           else open(x, session, deps);

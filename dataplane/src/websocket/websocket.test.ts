@@ -178,6 +178,29 @@ test('websocket: a refusal of the upstream passes on with its status, masked', a
   expect(gateway.records[0]).toMatchObject({ status: 403, websocket: true });
 });
 
+test('websocket: as a probe its upstream’s consent counts at once, and its end not again', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const { agent } = await opened('/live');
+  expect(gateway.goodProbes).toEqual([[gateway.lookup.context!.upstreams.get('openai')!.circuitKey, 7, 'lease-1']]);
+  agent.close();
+  await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]).toMatchObject({ probeLease: '', circuitEpoch: 7 });
+  expect(gateway.releasedProbes).toEqual([]);
+});
+
+test('websocket: as a probe a failed handshake is booked at once, with its lease', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  http.removeAllListeners('upgrade');
+  http.on('upgrade', (_request, socket) => socket.destroy());
+  const agent = dial('/live');
+  const status = await new Promise((resolve) => {
+    agent.on('unexpected-response', (_request, response) => resolve(response.statusCode));
+  });
+  expect(status).toBe(502);
+  expect(gateway.records[0]).toMatchObject({ probeLease: 'lease-1', circuitEpoch: 7, circuitOutcome: 2 });
+  expect(gateway.goodProbes).toEqual([]);
+});
+
 test.each([
   ['a provider without WebSockets', 501, { websocket: false }],
   ['an unassigned account', 403, { accountStatus: 'needs_credentials' }],

@@ -154,6 +154,28 @@ test('circuit: 200 requests over the fleet get exactly the places there are; goo
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
 });
 
+test('circuit: a success that a data plane reports by itself counts once, however often it says so', async () => {
+  const { key, board: one } = await halfOpen();
+  const other = board(SHORT);
+  const probes = new Probes(database().sql, RULES);
+  const { lease } = await probes.acquire(key, 3, 'dp');
+  const probe = { circuitKey: key, epoch: 3, lease: lease!, good: true };
+  await Promise.all([one.endProbe(probe), other.endProbe(probe), one.endProbe({ ...probe, lease: randomUUID() })]);
+  await one.endProbe({ ...probe, lease: 'not a lease' });
+  const good = async () =>
+    (await database().sql`select probes_good as "probesGood" from circuits where circuit_key = ${key}`)[0]!.probesGood;
+  expect(await good()).toBe(1);
+  // The place is used up: four are left of five.
+  const leases = await Promise.all(Array.from({ length: 6 }, () => probes.acquire(key, 3, 'dp')));
+  expect(leases.filter((answer) => answer.lease !== null)).toHaveLength(4);
+  for (const answer of leases) {
+    if (answer.lease !== null) await other.endProbe({ ...probe, lease: answer.lease });
+  }
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+  await one.endProbe({ ...probe, good: false });
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+});
+
 test('circuit: a place comes back when it is released, unused by a neutral result, or its lease has ended', async () => {
   const { key, board: one } = await halfOpen();
   const probes = new Probes(database().sql, RULES);
