@@ -6,8 +6,8 @@
  */
 
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
+import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import type { Logger } from '@acg/base/log';
-import { ChunkGarbage, minorCollector } from './chunk-garbage.js';
 import type { Counters } from './counters/counters.js';
 import type { Exchange, ExchangeObserver } from './exchange.js';
 import type { UsageReading } from './metering/meter.js';

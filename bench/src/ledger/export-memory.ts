@@ -14,11 +14,18 @@ export interface ExportFigures {
   readonly rssGrowthMiB: number;
 }
 
+/** A client that takes no more than this and leaves after a while. */
+export interface SlowReader {
+  readonly bytesPerSecond: number;
+  readonly seconds: number;
+}
+
 export async function measureExport(
   { url, session }: ApiTarget,
   agentId: string,
   format: 'csv' | 'json',
   controlPid: number,
+  slow: SlowReader | null = null,
 ): Promise<ExportFigures> {
   const before = residentBytes(controlPid);
   let peak = before;
@@ -33,6 +40,10 @@ export async function measureExport(
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
+    if (slow === null) continue;
+    const aheadMs = (1_000 * bytes) / slow.bytesPerSecond - (performance.now() - startMs);
+    if (aheadMs > 0) await sleep(aheadMs);
+    if (performance.now() - startMs > 1_000 * slow.seconds) break;
   }
   const seconds = Math.round((performance.now() - startMs) / 100) / 10;
   await sleep(SAMPLE_EVERY_MS);

@@ -1,5 +1,6 @@
 /** Times of usage answers over HTTP, as a dashboard asks them: one at a time, caches warm. */
 import { percentile } from '../statistics.js';
+import type { Seeded } from './seed.js';
 
 export interface QueryTime {
   readonly query: string;
@@ -42,4 +43,42 @@ export async function timeQuery(
   }
   const rounded = (value: number): number => Math.round(value * 10) / 10;
   return { query, p50Ms: rounded(percentile(samples, 50)), p95Ms: rounded(percentile(samples, 95)), bytes };
+}
+
+const DAY_MS = 86_400_000;
+const QUERIES = 100;
+const COMPARES = 30;
+const LOG_FILTERS = [
+  '',
+  '&provider=resend',
+  '&statusMin=500',
+  '&statusMax=299&offset=5000',
+  '&search=timeout', // one row in 5 000
+  '&search=completions', // every row
+  '&search=chatcmpl-needle', // three rows of each agent, the newest 60 days old
+  '&search=nowhere', // none
+  '&search=e7', // too short for an index of three letters, and in every id
+];
+
+/** Every usage answer, asked for the agent with a tenth of all rows and for ordinary ones in turn. */
+export async function timeQueries(target: ApiTarget, { busyAgentId, agentIds }: Seeded): Promise<QueryTime[]> {
+  const ordinary = agentIds.slice(1, 21);
+  const times: QueryTime[] = [];
+  const day = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+  const span = `start=${day(89)}&end=${day(0)}`;
+  const ask = async (path: string) => {
+    const of = (id: string): string => `/v1/usage/agents/${id}${path}`;
+    times.push(await timeQuery(target, `busy agent ${path}`, [of(busyAgentId)], QUERIES));
+    times.push(await timeQuery(target, `ordinary agent ${path}`, ordinary.map(of), QUERIES));
+  };
+  for (const period of ['24h', '7d', '30d', '90d']) await ask(`/summary?period=${period}`);
+  for (const part of ['period=24h', 'period=7d', 'period=30d', 'period=90d', 'period=90d&interval=hour'])
+    await ask(`/timeseries?${part}`);
+  for (const period of ['24h', '7d', '30d', '90d']) await ask(`/providers?period=${period}`);
+  await ask(`?${span}`);
+  for (const filter of LOG_FILTERS) await ask(`/logs?${span}${filter}`);
+  const compare = `/v1/usage/agents/compare?agentIds=${agentIds.slice(0, 20).join()}`;
+  for (const period of ['30d', '90d'])
+    times.push(await timeQuery(target, `compare 20, ${period}`, [`${compare}&period=${period}`], COMPARES));
+  return times;
 }

@@ -8,12 +8,15 @@ import { dayOf, UsagePartitions } from '@acg/controlplane/usage/partitions';
 const DAY_MS = 86_400_000;
 const DAYS = 90;
 const AGENTS = 200;
+const NEEDLES = 3;
 
 export interface Seeded {
   /** Has a tenth of all rows. */
   readonly busyAgentId: string;
   readonly agentIds: readonly string[];
   readonly rows: number;
+  /** As asked for; days are filled evenly, so `rows` may be a little more. */
+  readonly wanted: number;
 }
 
 export async function seedLedger(
@@ -38,12 +41,13 @@ export async function seedLedger(
     }
   });
   await Promise.all(lanes);
+  await hideNeedles(sql, agentIds, days[DAYS - 61]!);
   await rollUp(sql);
   const connection = await sql.reserve();
   await connection`set statement_timeout = 0`;
   await connection`vacuum analyze`; // as autovacuum leaves it: index-only scans work
   connection.release();
-  return { busyAgentId: agentIds[0]!, agentIds, rows: perDay * DAYS };
+  return { busyAgentId: agentIds[0]!, agentIds, rows: perDay * DAYS, wanted: rows };
 }
 
 /** Rows in order of time, as they arrive. Agent 0 gets a tenth, the others the rest; one call in 50 fails. */
@@ -69,6 +73,17 @@ async function fillDay(
         from generate_series(1, ${rows}::integer) as i,
              lateral (select (${[...agentIds]}::uuid[])[case when i % 10 = 0 then 1 else 2 + (i * 7919::bigint) % ${AGENTS - 1} end] as id) a`;
   });
+}
+
+/** Gives three rows of each agent on that day a model that no other row has: what a rare search must find. */
+async function hideNeedles(sql: Sql, agentIds: readonly string[], day: number): Promise<void> {
+  await sql`
+    update usage_records u set model = 'chatcmpl-needle-1'
+      from (select started_at, id, row_number() over (partition by agent_id order by started_at) as n from usage_records
+             where started_at >= ${new Date(day)} and started_at < ${new Date(day + DAY_MS)}
+               and agent_id = any(${[...agentIds]}::uuid[])) found
+     where found.n <= ${NEEDLES} and u.started_at = found.started_at and u.id = found.id
+       and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
 }
 
 /** The rollups of all rows, with sketches in the stored form (usage/sketch.ts). */

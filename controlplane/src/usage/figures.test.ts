@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { field } from './csv.js';
 import { average, forecast, percentage, wholeCents } from './figures.js';
 import { bucketName, bucketStarts, dayRange, periodRange } from './period.js';
 
@@ -73,24 +72,4 @@ test('forecast: burn per hour of the last day, month so far plus burn for the ho
   });
   const young = forecast({ ...input, createdAtMs: NOW - 6 * 3_600_000 });
   expect(young.burnRateCentsPerHour).toBe(40);
-});
-
-test.each([
-  ['plain', 'plain'],
-  ['a,b', '"a,b"'],
-  ['say "hi"', '"say ""hi"""'],
-  ['two\r\nlines', '"two\r\nlines"'],
-  ['=1+1', "'=1+1"],
-  ['+1', "'+1"],
-  ['-1', "'-1"],
-  ['@SUM(A1)', "'@SUM(A1)"],
-  ['\t=1', "'\t=1"],
-  ['=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
-  ['', ''],
-  [null, ''],
-  [-5, '-5'],
-  [0.25, '0.25'],
-  [true, 'true'],
-])('csv: %j is written %s', (value, text) => {
-  expect(field(value)).toBe(text);
 });

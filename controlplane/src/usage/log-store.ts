@@ -1,4 +1,4 @@
-/** SQL that reads log rows: pages of /logs and runs of the export. */
+/** SQL that reads the pages of /logs. */
 import type { Sql, Tx } from '../db/sql.js';
 import type { Page } from '../http/pagination.js';
 import type { TimeRange } from './period.js';
@@ -71,22 +71,6 @@ export async function selectLogPage(
      order by "startedAt" desc, id desc`;
   const counted = rows[0]!.counted;
   return { rows: rows[0]!.id === null ? [] : rows, counted };
-}
-
-/** The newest `limit` rows of the range before the given row; from there the next call goes on. */
-export function selectRun(
-  sql: Sql,
-  agentId: string,
-  range: TimeRange,
-  before: { readonly startedAt: Date; readonly id: string } | null,
-  limit: number,
-): Promise<LogRow[]> {
-  const end = before?.startedAt ?? new Date(range.toMs);
-  const after = before === null ? sql`` : sql`and (started_at, id) < (${before.startedAt}, ${before.id}::uuid)`;
-  return sql<LogRow[]>`
-    select ${columns(sql)} from usage_records
-     where agent_id = ${agentId} and started_at >= ${new Date(range.fromMs)} and started_at <= ${end} ${after}
-     order by started_at desc, id desc limit ${limit}`;
 }
 
 function condition(sql: Sql | Tx, filter: LogFilter) {

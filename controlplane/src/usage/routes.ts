@@ -1,3 +1,4 @@
+import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import { Type } from 'typebox';
 import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../errors.js';
@@ -63,6 +64,7 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, sq
 
 function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): void {
   const params = schema.AgentParams;
+  const garbage = new ChunkGarbage(minorCollector());
   app.get(
     '/v1/usage/agents/:agentId/logs',
     { config: access, schema: { params, querystring: schema.LogsQuery, response: { 200: schema.LogsReply } } },
@@ -83,7 +85,7 @@ function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): 
       void reply
         .header('content-type', CONTENT_TYPE[format])
         .header('content-disposition', `attachment; filename="usage-${agentId}-${period}.${format}"`);
-      const stream = exportLogs(sql, agentId, periodRange(period, reports.now()), format);
+      const stream = exportLogs(sql, garbage, agentId, periodRange(period, reports.now()), format);
       return reply.send(stream as unknown as schema.LogRecord[]); // sent as it is; the schema documents its rows
     },
   );

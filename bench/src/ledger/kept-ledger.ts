@@ -1,0 +1,112 @@
+/**
+ * The seeded ledger that the scenarios share: an embedded Postgres with the settings of `npm start` and the whole
+ * gateway on it. A directory of its own keeps it between runs, because seeding 10 million rows takes minutes; without
+ * one it lives in a temporary directory and goes with the run.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Secret } from '@acg/base/secret';
+import { openSql } from '@acg/controlplane/db/sql';
+import { EMBEDDED_SETTINGS } from '@acg/singlenode/embedded-database';
+import { findBinaries } from '@acg/singlenode/postgres/binaries';
+import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import { Stack } from '@acg/test/stack';
+import type { IngestTarget } from './ingest-load.js';
+import type { ApiTarget } from './query-times.js';
+import { type Seeded, seedLedger } from './seed.js';
+
+const DATABASE = 'bench';
+
+/** What must be the same at the next start, stored beside the cluster. */
+interface Notes {
+  readonly password: string;
+  readonly secrets: { readonly MASTER_KEYS: string; readonly JWT_SECRET: string };
+  readonly tenant?: { readonly session: string; readonly orgId: string };
+  readonly seeded?: Seeded;
+}
+
+export class KeptLedger {
+  private constructor(
+    readonly stack: Stack,
+    readonly cluster: PostgresCluster,
+    readonly session: string,
+    readonly orgId: string,
+    readonly seeded: Seeded,
+    /** Removes what was temporary. */
+    readonly cleanUp: () => void,
+  ) {}
+
+  /** `directory` null: temporary. A kept one must have been seeded with that number of rows. */
+  static async open(rows: number, directory: string | null): Promise<KeptLedger> {
+    const home = directory === null ? mkdtempSync(join(tmpdir(), 'acg-bench-ledger-')) : resolve(directory);
+    mkdirSync(home, { recursive: true });
+    chmodSync(home, 0o711);
+    const file = join(home, 'ledger.json');
+    const notes: Notes = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Notes) : newNotes();
+    const write = (next: Notes): void => writeFileSync(file, JSON.stringify(next), { mode: 0o600 });
+    write(notes);
+    const cluster = await PostgresCluster.start({
+      binaries: findBinaries(),
+      directory: join(home, 'cluster'),
+      password: notes.password,
+      logFile: join(home, 'postgres.log'),
+      port: 0,
+      settings: EMBEDDED_SETTINGS,
+    });
+    await cluster.createDatabase(DATABASE);
+    const url = new Secret(cluster.url(DATABASE));
+    const env = { LOG_LEVEL: 'warn', ...notes.secrets };
+    const stack = await Stack.start({ database: { url, drop: () => cluster.stop() }, env });
+    const cleanUp = (): void => (directory === null ? rmSync(home, { recursive: true, force: true }) : undefined);
+    if (notes.seeded !== undefined && notes.tenant !== undefined) {
+      const { seeded, tenant } = notes;
+      if (seeded.wanted === rows) return new KeptLedger(stack, cluster, tenant.session, tenant.orgId, seeded, cleanUp);
+      await stack.stop();
+      throw new Error(`${home} was seeded with ${seeded.wanted} rows, not ${rows}`);
+    }
+    const tenant = await stack.tenant();
+    const startMs = performance.now();
+    const sql = openSql(url, { connectionsMax: 4, applicationName: 'bench' });
+    const seeded = await seedLedger(sql, tenant, rows);
+    await sql.end();
+    console.log(`seeded ${seeded.rows} rows in ${Math.round((performance.now() - startMs) / 1_000)} s`);
+    write({ ...notes, tenant: { session: tenant.session, orgId: tenant.orgId }, seeded });
+    return new KeptLedger(stack, cluster, tenant.session, tenant.orgId, seeded, cleanUp);
+  }
+
+  get api(): ApiTarget {
+    return { url: this.stack.apiUrl, session: this.session };
+  }
+
+  get ingest(): IngestTarget {
+    return {
+      grpcPort: this.stack.grpcPort,
+      internalToken: this.stack.control.env.INTERNAL_TOKEN!,
+      controlPid: this.stack.control.pid,
+      postgresPid: this.cluster.pid,
+      orgId: this.orgId,
+      agentIds: this.seeded.agentIds,
+    };
+  }
+
+  /** A control plane that has done nothing yet. */
+  async freshControl(): Promise<void> {
+    await this.stack.control.stop();
+    await this.stack.startControl();
+  }
+
+  async close(): Promise<void> {
+    await this.stack.stop();
+    this.cleanUp();
+  }
+}
+
+function newNotes(): Notes {
+  const secrets = {
+    MASTER_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    JWT_SECRET: randomBytes(32).toString('hex'),
+  };
+  return { password: randomBytes(12).toString('hex'), secrets };
+}
