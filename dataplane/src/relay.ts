@@ -1,5 +1,5 @@
 /**
- * Carries one upstream response to the agent, as the handler of an undici dispatch.
+ * Carries one upstream response to the agent, as the handler of an upstream call.
  *
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the loop turn ─▶ agent
  *
@@ -23,7 +23,7 @@ export interface BodyEdit {
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  plan(x: Exchange, status: number, rawHeaders: readonly Buffer[]): ResponsePlan;
+  plan(x: Exchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
   /** Books the exchange; `done` runs when its record is on disk, or with an error when it is not. */
   settle(x: Exchange, done: (error: Error | null) => void): void;
   /** The upstream failed before its response head. */
@@ -91,7 +91,7 @@ export class Relay {
     this.#abortUpstream = abort;
   }
 
-  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
+  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
     if (status < 200) return true; // informational: DESIGN §14
     const x = this.#x;
     x.respondedTick = performance.now();
@@ -160,6 +160,9 @@ export class Relay {
   #free(): void {
     if (this.#connectionFree) return;
     this.#connectionFree = true;
+    // The connection carries other calls from now on.
+    this.#abortUpstream = null;
+    this.#resumeUpstream = null;
     this.#support.release(this.#x);
   }
 

@@ -19,7 +19,9 @@ export function createForward(
       return DONE;
     }
     const upstream = x.upstream!;
-    const connection = pools.acquire(upstream.origin, upstream.tenantAddress);
+    const { body } = built.call;
+    const streamed = body !== null && !Buffer.isBuffer(body);
+    const connection = pools.acquire(upstream.origin, upstream.tenantAddress, streamed);
     const relay = new Relay(x, support);
     x.connection = connection;
     x.relay = relay;

@@ -41,7 +41,7 @@ function maskFor(upstream: Upstream): BodyMask | null {
 export function planResponse(
   x: Exchange,
   status: number,
-  rawHeaders: readonly Buffer[],
+  rawHeaders: readonly (Buffer | string)[],
   metering: Pick<CallMetering, 'response'>,
 ): ResponsePlan {
   const upstream = x.upstream!;

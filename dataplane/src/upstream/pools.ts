@@ -1,12 +1,16 @@
 /**
  * Connections to upstreams: one pool per origin, one request per connection at a time (HTTP/1.1 without pipelining).
- * The only importer of undici.
+ * The only importer of undici, which carries the requests whose body streams; the others have connections of our own.
  *
  * undici's own Pool looks for a free connection by walking all of them, which costs more with every open stream; here
  * free ones stand on a stack: constant time, and the most recently used is used again, so that others can go idle.
  */
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
+import { type DialTarget, dial } from './dial.js';
+import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from './http1-connection.js';
+import { InvalidRequest } from './request-head.js';
 
 export type Connector = buildConnector.connector;
 
@@ -22,7 +26,8 @@ export interface UpstreamCall {
 /** undici's older handler shape, see relay.ts. */
 export interface UpstreamHandler {
   onConnect(abort: (error?: Error) => void): void;
-  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean;
+  /** Flat `[name, value, …]`, latin1 where text. */
+  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean;
   onData(chunk: Buffer): boolean;
   onComplete(): void;
   onError(error: Error): void;
@@ -50,6 +55,8 @@ const HEADER_BYTES_MAX = 64 * 1024;
 /** A pool without calls is closed after this. */
 const IDLE_MS = 60_000;
 const SWEEP_MS = 10_000;
+/** How often silence is noticed; timeouts end up to this much late. */
+const TICK_MS = 250;
 
 export class UpstreamPools {
   readonly #options: PoolOptions;
@@ -57,13 +64,20 @@ export class UpstreamPools {
   readonly #originsMax: number;
   /** In order of first use since the last time it was empty. */
   readonly #pools = new Map<string, OriginPool>();
+  readonly #limits: QuietLimits;
+  /** All of our own, busy or free. */
+  readonly #connections = new Set<Http1Connection>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #ticker: NodeJS.Timeout;
 
   constructor(options: PoolOptions, originsMax = 2_000) {
     this.#options = options;
     this.#originsMax = originsMax;
     this.#connector = buildConnector({ timeout: options.connectTimeoutMs, maxCachedSessions: 100 });
     this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
+    const tickMs = Math.max(1, Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4));
+    this.#limits = quietLimits(options, tickMs);
+    this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
   /** What dials an address, for connections that are not pooled. */
@@ -71,13 +85,17 @@ export class UpstreamPools {
     return guarded ? this.#options.egressConnector : this.#connector;
   }
 
-  /** `guarded`: a tenant gave the address, so every connect goes through the egress guard. */
-  acquire(origin: string, guarded: boolean): Connection {
-    const key = guarded ? `guarded ${origin}` : origin;
+  /**
+   * `guarded`: a tenant gave the address, so every connect goes through the egress guard. `streamed`: the request's
+   * body is a stream.
+   */
+  acquire(origin: string, guarded: boolean, streamed: boolean): Connection {
+    const kind = (guarded ? 1 : 0) + (streamed ? 2 : 0);
+    const key = kind === 0 ? origin : `${kind} ${origin}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       if (this.#pools.size >= this.#originsMax) this.#evict();
-      pool = new OriginPool(origin, clientOptions(this.#options, this.connectorFor(guarded)));
+      pool = new OriginPool((owner) => this.#open(owner, origin, guarded, streamed));
       this.#pools.set(key, pool);
     }
     return pool.acquire();
@@ -90,8 +108,50 @@ export class UpstreamPools {
 
   close(): void {
     clearInterval(this.#sweeper);
+    clearInterval(this.#ticker);
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
+  }
+
+  #open(pool: OriginPool, origin: string, guarded: boolean, streamed: boolean): PooledConnection {
+    if (streamed) {
+      const client = new Client(origin, clientOptions(this.#options, this.connectorFor(guarded)));
+      return new StreamingConnection(pool, client);
+    }
+    const opener = guarded ? this.#guardedOpener(origin) : this.#directOpener(pool, origin);
+    const owner: ConnectionOwner = {
+      give: (connection) => pool.give(connection),
+      gone: (connection) => {
+        this.#connections.delete(connection);
+        pool.lost(connection);
+      },
+    };
+    const connection = new Http1Connection(hostOf(origin), opener, this.#limits, owner);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #directOpener(pool: OriginPool, origin: string): Opener {
+    const target = dialTarget(origin);
+    return (onread, done) =>
+      dial(target, this.#options.connectTimeoutMs, onread, pool.tlsSession, (error, socket) => {
+        socket?.on('session', (session: Buffer) => {
+          pool.tlsSession = session;
+        });
+        done(error, socket, true);
+      });
+  }
+
+  #guardedOpener(origin: string): Opener {
+    const { hostname, host, protocol, port } = new URL(origin);
+    return (_onread, done) =>
+      this.#options.egressConnector({ hostname, host, protocol, port }, (error, socket) =>
+        done(error, socket as Socket | null, false),
+      );
+  }
+
+  #tick(): void {
+    for (const connection of this.#connections) connection.tick();
   }
 
   #sweep(nowTick: number): void {
@@ -116,6 +176,26 @@ export class UpstreamPools {
   }
 }
 
+/** Ticks are counted, not measured: a process that stood still does not take the time for the upstream's silence. */
+function quietLimits(options: PoolOptions, tickMs: number): QuietLimits {
+  const ticks = (ms: number): number => Math.ceil(ms / tickMs);
+  return {
+    headTicks: ticks(options.headersTimeoutMs),
+    bodyTicks: ticks(options.bodyTimeoutMs),
+    idleTicks: ticks(KEEP_ALIVE_MS),
+    idleTicksMax: ticks(KEEP_ALIVE_MS_MAX),
+    ticksPerSec: 1_000 / tickMs,
+  };
+}
+
+const hostOf = (origin: string): string => origin.slice(origin.indexOf('//') + 2);
+
+function dialTarget(origin: string): DialTarget {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return { protocol, hostname: host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+}
+
 function clientOptions(options: PoolOptions, connect: Connector): Client.Options {
   return {
     connect,
@@ -130,27 +210,35 @@ function clientOptions(options: PoolOptions, connect: Connector): Client.Options
   };
 }
 
+interface PooledConnection extends Connection {
+  usedTick: number;
+  /** Whether another call may go out on it. */
+  readonly usable: boolean;
+  close(): void;
+}
+
 class OriginPool {
-  readonly #origin: string;
-  readonly #options: Client.Options;
+  readonly #open: (pool: OriginPool) => PooledConnection;
   /** Free connections; the last one was used most recently. */
   readonly #idle: PooledConnection[] = [];
   busy = 0;
   usedTick = performance.now();
+  /** Of the last TLS connection: the next handshake is shorter with it. */
+  tlsSession: Buffer | null = null;
   #closed = false;
 
-  constructor(origin: string, options: Client.Options) {
-    this.#origin = origin;
-    this.#options = options;
+  constructor(open: (pool: OriginPool) => PooledConnection) {
+    this.#open = open;
   }
 
   acquire(): PooledConnection {
     this.busy++;
-    return this.#idle.pop() ?? new PooledConnection(this, new Client(this.#origin, this.#options));
+    return this.#idle.pop() ?? this.#open(this);
   }
 
   give(connection: PooledConnection): void {
     this.busy--;
+    if (!connection.usable) return;
     if (this.#closed) {
       connection.close();
       return;
@@ -158,6 +246,12 @@ class OriginPool {
     this.usedTick = performance.now();
     connection.usedTick = this.usedTick;
     this.#idle.push(connection);
+  }
+
+  /** The other side closed a connection. */
+  lost(connection: PooledConnection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at !== -1) this.#idle.splice(at, 1);
   }
 
   /** Lets go of connections that were not needed for a while. */
@@ -173,10 +267,11 @@ class OriginPool {
   }
 }
 
-class PooledConnection implements Connection {
+class StreamingConnection implements PooledConnection {
   readonly #pool: OriginPool;
   readonly #client: Client;
   usedTick = 0;
+  readonly usable = true; // undici connects again by itself
 
   constructor(pool: OriginPool, client: Client) {
     this.#pool = pool;
@@ -208,13 +303,16 @@ export function classifyFailure(error: Error, sent: boolean): TransportFailure {
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError ||
-    code === 'ETIMEDOUT'
+    code === 'ETIMEDOUT' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT'
   ) {
     return 'timeout';
   }
   return sent ? 'reset' : 'connect';
 }
 
-/** Whether undici refuses the request itself, e.g. a header value it cannot send. */
+/** Whether the request itself is refused, e.g. a header value that cannot be sent. */
 export const isInvalidRequest = (error: unknown): boolean =>
-  error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError;
+  error instanceof InvalidRequest ||
+  error instanceof errors.InvalidArgumentError ||
+  error instanceof errors.NotSupportedError;

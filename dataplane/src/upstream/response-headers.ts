@@ -80,7 +80,9 @@ function forwardedName(raw: Buffer | string): string {
   const lower = written.toLowerCase();
   const stays = DROPPED.has(lower) || lower.startsWith('x-gateway-') || !NAME.test(lower);
   const name = stays ? '' : lower;
-  if (names.size < NAMES_MAX && written.length <= 64) names.set(written, name);
+  // Not the text itself, which may be a slice that keeps a whole head in memory.
+  if (names.size < NAMES_MAX && written.length <= 64)
+    names.set(Buffer.from(written, 'latin1').toString('latin1'), name);
   return name;
 }
 

@@ -1,0 +1,45 @@
+/** The head of an upstream request as it goes over the wire (RFC 9112 §3, §5). */
+
+/** The request cannot be sent: a name or value that no HTTP/1.1 head can hold. The message holds no value. */
+export class InvalidRequest extends Error {}
+
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const BAD_TARGET = /[^\x21-\xff]/;
+/** Names that passed the test; callers use few, and the same. */
+const goodNames = new Set<string>();
+const NAMES_MAX = 2_000;
+
+/**
+ * Latin1 text up to and including the empty line. `headers` is flat (`[name, value, …]`) and holds neither `host` nor
+ * framing. `contentLength` -1: the request has no body and its method promises none. Throws {@link InvalidRequest}.
+ */
+export function requestHead(
+  method: string,
+  path: string,
+  host: string,
+  headers: readonly string[],
+  contentLength: number,
+): string {
+  if (BAD_TARGET.test(path)) throw new InvalidRequest('the target holds a byte that cannot be sent');
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    const value = headers[i + 1]!;
+    if (!goodNames.has(name)) learnName(name);
+    if (BAD_VALUE.test(value)) throw new InvalidRequest('a header holds a byte that cannot be sent');
+    head += `${name}: ${value}\r\n`;
+  }
+  return contentLength === -1 ? `${head}\r\n` : `${head}content-length: ${contentLength}\r\n\r\n`;
+}
+
+function learnName(name: string): void {
+  if (!NAME.test(name)) throw new InvalidRequest('a header without a proper name');
+  if (goodNames.size < NAMES_MAX && name.length <= 64) goodNames.add(name);
+}
+
+/** The length to declare: methods that usually carry a body say so when it is empty (RFC 9110 §8.6). */
+export function declaredLength(method: string, body: Buffer | null): number {
+  if (body !== null && body.length > 0) return body.length;
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : -1;
+}

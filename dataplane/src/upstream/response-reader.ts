@@ -1,0 +1,380 @@
+/**
+ * Reads the answers of one HTTP/1.1 connection (RFC 9112), whatever pieces they arrive in. Strict where a lenient reader
+ * and the provider could disagree about where an answer ends: one `Content-Length` of plain digits, never beside
+ * `Transfer-Encoding`; lines end with CRLF; no folded headers; nothing after the answer.
+ *
+ *   head ─▶ fixed ────────────────────────────▶ idle
+ *     │ ├─▶ size ─▶ chunk ─▶ size … ─▶ trailer ─▶ idle
+ *     │ └─▶ until_close ──────────────── end() ─▶ idle
+ *     └───────── no body ─────────────────────▶ idle
+ */
+
+/** Who hears what was read. May call {@link ResponseReader.stop} from within. */
+export interface ResponseSink {
+  /** Also for informational answers (below 200), which have no body and after which another head follows. */
+  onHead(status: number, rawHeaders: string[]): void;
+  /** A piece of the body, decoded; the receiver's own. */
+  onBody(bytes: Buffer): void;
+  onEnd(): void;
+}
+
+/** The provider's answer breaks the protocol; the message holds nothing of it. */
+export class MalformedResponse extends Error {}
+
+/** All lines of a head, of a chunked body's trailer, and of informational answers before the answer, bytes. */
+const HEAD_BYTES_MAX = 64 * 1024;
+/** Chunk size with its extensions, bytes. */
+const SIZE_LINE_BYTES_MAX = 1024;
+const CR = 0x0d;
+const LF = 0x0a;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const LENGTH = /^\d{1,15}$/;
+const KEEP_ALIVE_TIMEOUT = /(?:^|[,;\s])timeout=(\d{1,9})(?:$|[,;\s])/;
+const NAMES_MAX = 2_000;
+const EMPTY = Buffer.alloc(0);
+
+type State =
+  | 'idle'
+  | 'head'
+  | 'fixed'
+  | 'until_close'
+  | 'size'
+  | 'chunk'
+  | 'chunk_cr'
+  | 'chunk_lf'
+  | 'trailer'
+  | 'stopped';
+
+export class ResponseReader {
+  readonly #sink: ResponseSink;
+  #state: State = 'idle';
+  /** The request was HEAD: its answer has no body whatever its head says. */
+  #headOnly = false;
+  /** Begin of a head, a size line or a trailer line whose end has not arrived. */
+  #partial: Buffer = EMPTY;
+  /** Bytes of the fixed body or of the chunk that are still to come. */
+  #left = 0;
+  #headBytes = 0;
+  #reusable = true;
+  #excess = false;
+  /** From `Keep-Alive: timeout=`, s; -1 when the provider names none. */
+  keepAliveSec = -1;
+
+  constructor(sink: ResponseSink) {
+    this.#sink = sink;
+  }
+
+  /** The next answer belongs to a request that was sent now. */
+  begin(method: string): void {
+    this.#state = 'head';
+    this.#headOnly = method === 'HEAD';
+    this.#headBytes = 0;
+    this.#partial = EMPTY;
+  }
+
+  /** Another request may follow on this connection. */
+  get reusable(): boolean {
+    return this.#reusable && this.#state === 'idle' && !this.#excess;
+  }
+
+  /** Nothing more is read or reported. */
+  stop(): void {
+    this.#state = 'stopped';
+    this.#partial = EMPTY;
+  }
+
+  /** Reads `bytes[0, length)`, which the caller may overwrite afterwards. Throws {@link MalformedResponse}. */
+  push(bytes: Buffer, length: number): void {
+    let at = 0;
+    while (at < length) {
+      switch (this.#state) {
+        case 'head':
+          at = this.#readHead(bytes, at, length);
+          break;
+        case 'fixed':
+          at = this.#readFixed(bytes, at, length);
+          break;
+        case 'until_close':
+          this.#sink.onBody(copyOf(bytes, at, length));
+          return;
+        case 'idle':
+          this.#excess = true;
+          return;
+        case 'stopped':
+          return;
+        default:
+          at = this.#readChunks(bytes, at, length);
+      }
+    }
+  }
+
+  /** The connection has ended. False: in the middle of an answer, or before one. */
+  end(): boolean {
+    this.#reusable = false;
+    if (this.#state !== 'until_close') return this.#state === 'idle';
+    this.#finish(false);
+    return true;
+  }
+
+  /** `more`: bytes follow that belong to no request, so the connection cannot be trusted any more. */
+  #finish(more: boolean): void {
+    this.#state = 'idle';
+    if (more) this.#excess = true;
+    this.#sink.onEnd();
+  }
+
+  #readHead(bytes: Buffer, from: number, length: number): number {
+    let source = bytes;
+    let start = from;
+    let limit = length;
+    if (this.#partial.length > 0) {
+      const before = this.#partial.length;
+      source = Buffer.concat([this.#partial, bytes.subarray(from, length)]);
+      this.#partial = EMPTY;
+      start = 0;
+      limit = before + length - from;
+    }
+    const found = source.indexOf(HEAD_END, start);
+    const complete = found !== -1 && found + 4 <= limit;
+    this.#checkHeadBytes((complete ? found + 4 : limit) - start);
+    if (!complete) {
+      this.#partial = copyOf(source, start, limit);
+      return length;
+    }
+    this.#headBytes += found + 4 - start;
+    const left = limit - found - 4;
+    this.#onHead(source.toString('latin1', start, found), left > 0);
+    return length - left;
+  }
+
+  #checkHeadBytes(more: number): void {
+    if (this.#headBytes + more > HEAD_BYTES_MAX) throw new MalformedResponse('the head is too long');
+  }
+
+  #onHead(text: string, more: boolean): void {
+    const lineEnd = text.indexOf('\r\n');
+    const status = STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
+    if (status === null) throw new MalformedResponse('no HTTP/1.1 status line');
+    const fields = new HeadFields(status[1] === '1');
+    const rawHeaders = lineEnd === -1 ? [] : readHeaders(text, lineEnd + 2, fields);
+    const code = Number(status[2]);
+    if (code === 101) throw new MalformedResponse('an upgrade that nobody asked for');
+    if (code < 200) {
+      this.#sink.onHead(code, rawHeaders);
+      return;
+    }
+    const next = this.#framing(code, fields);
+    this.#reusable = fields.keepsAlive && !this.#headOnly && next !== 'until_close';
+    this.keepAliveSec = fields.keepAliveSec;
+    this.#state = next;
+    this.#sink.onHead(code, rawHeaders);
+    if (next === 'idle' && (this.#state as State) === 'idle') this.#finish(more);
+  }
+
+  /** RFC 9112 §6.3. */
+  #framing(status: number, fields: HeadFields): State {
+    if (fields.coding !== '' && fields.length !== -1) throw new MalformedResponse('two framings');
+    if (this.#headOnly || status === 204 || status === 304) return 'idle';
+    if (fields.coding !== '') return fields.chunked ? 'size' : 'until_close';
+    if (fields.length === -1) return 'until_close';
+    this.#left = fields.length;
+    return fields.length === 0 ? 'idle' : 'fixed';
+  }
+
+  #readFixed(bytes: Buffer, from: number, length: number): number {
+    const end = Math.min(length, from + this.#left);
+    this.#left -= end - from;
+    const last = this.#left === 0;
+    this.#sink.onBody(copyOf(bytes, from, end));
+    if (last && this.#state === 'fixed') this.#finish(end < length);
+    return end;
+  }
+
+  /** The data of all chunks in these bytes goes out in one piece. */
+  #readChunks(bytes: Buffer, from: number, length: number): number {
+    let out = EMPTY;
+    let used = 0;
+    let at = from;
+    let ended = false;
+    while (at < length && !ended) {
+      switch (this.#state) {
+        case 'size':
+          at = this.#readSize(bytes, at, length);
+          break;
+        case 'chunk': {
+          const end = Math.min(length, at + this.#left);
+          if (out.length === 0) out = Buffer.allocUnsafe(length - at);
+          used += bytes.copy(out, used, at, end);
+          this.#left -= end - at;
+          at = end;
+          if (this.#left === 0) this.#state = 'chunk_cr';
+          break;
+        }
+        case 'chunk_cr':
+        case 'chunk_lf':
+          this.#readChunkEnd(bytes[at++]!);
+          break;
+        default:
+          at = this.#readTrailer(bytes, at, length);
+          ended = this.#state === 'idle';
+      }
+    }
+    if (used > 0) this.#sink.onBody(out.subarray(0, used));
+    if (ended && this.#state === 'idle') this.#finish(at < length);
+    return at;
+  }
+
+  #readSize(bytes: Buffer, from: number, length: number): number {
+    const [line, at] = this.#takeLine(bytes, from, length, SIZE_LINE_BYTES_MAX);
+    if (line === null) return at;
+    const size = chunkSize(line);
+    if (size === -1) throw new MalformedResponse('a chunk without a size');
+    this.#left = size;
+    this.#state = size === 0 ? 'trailer' : 'chunk';
+    this.#headBytes = 0;
+    return at;
+  }
+
+  /** CR and LF, which may come apart. */
+  #readChunkEnd(byte: number): void {
+    const cr = this.#state === 'chunk_cr';
+    if (byte !== (cr ? CR : LF)) throw new MalformedResponse('a chunk without an end');
+    this.#state = cr ? 'chunk_lf' : 'size';
+  }
+
+  /** Trailers are not passed on: read only to find their end. */
+  #readTrailer(bytes: Buffer, from: number, length: number): number {
+    const [line, at] = this.#takeLine(bytes, from, length, HEAD_BYTES_MAX);
+    this.#checkHeadBytes(at - from);
+    this.#headBytes += at - from;
+    if (line === '') this.#state = 'idle';
+    else if (line !== null) readHeader(line, 0, line.length, null, null);
+    return at;
+  }
+
+  /** The line without its CRLF, or null when its end has not arrived; and where to go on. */
+  #takeLine(bytes: Buffer, from: number, length: number, bytesMax: number): [line: string | null, next: number] {
+    const feed = bytes.indexOf(LF, from);
+    const complete = feed !== -1 && feed < length;
+    const end = complete ? feed + 1 : length;
+    if (this.#partial.length + end - from > bytesMax) throw new MalformedResponse('a line is too long');
+    let text = bytes.toString('latin1', from, end);
+    if (this.#partial.length > 0) {
+      text = this.#partial.toString('latin1') + text;
+      this.#partial = EMPTY;
+    }
+    if (!complete) {
+      this.#partial = Buffer.from(text, 'latin1');
+      return [null, end];
+    }
+    if (text.length < 2 || text.charCodeAt(text.length - 2) !== CR) throw new MalformedResponse('a bare line feed');
+    return [text.slice(0, -2), end];
+  }
+}
+
+/** What a head says about its framing and its connection. */
+class HeadFields {
+  /** -1: none. */
+  length = -1;
+  /** Lower case, all lines joined. */
+  coding = '';
+  keepsAlive: boolean;
+  keepAliveSec = -1;
+
+  constructor(http11: boolean) {
+    this.keepsAlive = http11;
+  }
+
+  /** Chunked is the last coding. */
+  get chunked(): boolean {
+    return this.coding === 'chunked' || /,[ \t]*chunked$/.test(this.coding);
+  }
+
+  take(name: string, value: string): void {
+    switch (name) {
+      case 'content-length':
+        if (this.length !== -1 || !LENGTH.test(value)) throw new MalformedResponse('a bad Content-Length');
+        this.length = Number(value);
+        return;
+      case 'transfer-encoding':
+        this.coding += this.coding === '' ? value.toLowerCase() : `, ${value.toLowerCase()}`;
+        if (this.coding === '') this.coding = 'identity'; // an empty field is one, too
+        return;
+      case 'connection': {
+        const listed = value.toLowerCase().split(',');
+        for (const option of listed) {
+          const token = option.trim();
+          if (token === 'close') this.keepsAlive = false;
+        }
+        return;
+      }
+      case 'keep-alive': {
+        const timeout = KEEP_ALIVE_TIMEOUT.exec(value.toLowerCase());
+        if (timeout !== null) this.keepAliveSec = Number(timeout[1]);
+      }
+    }
+  }
+}
+
+/** Names that concern the reader → lower case; other names → `""`. Providers use few, and the same. */
+const names = new Map<string, string>();
+const CONCERNING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
+
+function readHeaders(text: string, from: number, fields: HeadFields): string[] {
+  const rawHeaders: string[] = [];
+  let at = from;
+  while (at <= text.length) {
+    let end = text.indexOf('\r\n', at);
+    if (end === -1) end = text.length;
+    readHeader(text, at, end, rawHeaders, fields);
+    at = end + 2;
+  }
+  return rawHeaders;
+}
+
+/** Checks the header line `text[from, end)` and appends it to `out`. Trailers are only checked. */
+function readHeader(text: string, from: number, end: number, out: string[] | null, fields: HeadFields | null): void {
+  const colon = text.indexOf(':', from);
+  if (colon === -1 || colon >= end) throw new MalformedResponse('a header without a colon');
+  const written = text.slice(from, colon);
+  let name = names.get(written);
+  if (name === undefined) {
+    if (!NAME.test(written)) throw new MalformedResponse('a header without a proper name');
+    const lower = written.toLowerCase();
+    name = CONCERNING.has(lower) ? lower : '';
+    if (names.size < NAMES_MAX && written.length <= 64) names.set(flat(written), name);
+  }
+  const value = fieldValue(text, colon + 1, end);
+  if (BAD_VALUE.test(value)) throw new MalformedResponse('a control byte in a header');
+  if (out !== null) out.push(written, value);
+  if (fields !== null && name !== '') fields.take(name, value);
+}
+
+/** A slice keeps the whole head in memory; this does not. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
+/** Without white space around it. */
+function fieldValue(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x09;
+
+/** Hexadecimal digits, then nothing or extensions, which mean nothing to us. -1: not a size. */
+function chunkSize(line: string): number {
+  const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
+  return size === null ? -1 : Number.parseInt(size[1]!, 16);
+}
+
+function copyOf(bytes: Buffer, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
+}
