@@ -122,7 +122,7 @@ export class Fixture {
   /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
   constructor(options: Partial<ProxyOptions> = {}, metering: CallMetering | null = null) {
     this.pools = new UpstreamPools({
-      connectTimeoutMs: 2_000,
+      connectTimeoutMs: 30_000,
       headersTimeoutMs: 20_000,
       bodyTimeoutMs: 20_000,
       egressConnector: (_options, done) => done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null),
@@ -166,7 +166,7 @@ export class Fixture {
         bufferedBodyBytesMax: 65_536,
         connectionsMax: 1_000,
         inflightMax: 1_000,
-        handshakeTimeoutMs: 5_000,
+        handshakeTimeoutMs: 30_000,
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
       },

@@ -216,7 +216,7 @@ test.each([
   expect(gateway.admissions).toHaveLength(0);
 });
 
-test('websocket: a slow agent pauses the upstream', async () => {
+test('websocket: what a slow agent does not take stays with the provider, and all of it arrives in the end', async () => {
   const { agent, received } = await opened('/live');
   agent.pause();
   const message = 'm'.repeat(1024 * 1024);
@@ -226,7 +226,9 @@ test('websocket: a slow agent pauses the upstream', async () => {
     before = provider!.bufferedAmount;
     for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(provider!.bufferedAmount).toBeGreaterThan(32 * 1024 * 1024);
+  // How much of it the system's own buffers hold is not ours to say; without the pause the gateway holds it all.
+  expect(provider!.bufferedAmount).toBeGreaterThan(message.length);
+  expect(gateway.server.sessions.size).toBe(1);
   agent.resume();
   await eventually(() => received.length === 64);
 });

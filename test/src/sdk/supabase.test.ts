@@ -29,7 +29,8 @@ function client(way: string): SupabaseClient {
   return createClient(baseUrl, key, {
     auth: { persistSession: false, autoRefreshToken: false },
     // Node 20 has no WebSocket of its own.
-    realtime: { transport: WebSocket as never },
+    // A join is given up after 10 s otherwise, and the first thing heard of it would be that.
+    realtime: { transport: WebSocket as never, timeout: 60_000 },
   });
 }
 
