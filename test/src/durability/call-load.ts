@@ -1,4 +1,7 @@
-/** A fixed number of calls through the proxy, some streamed; a call that fails is not repeated. */
+/**
+ * A fixed number of calls through the proxy that arrive, some streamed. One that fails is replaced by another after a
+ * moment, so that neither a dead server nor a slow start of it can use up the load.
+ */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 
@@ -6,6 +9,7 @@ export interface CallLoadOptions {
   /** Origin of the data plane. */
   readonly url: string;
   readonly token: string;
+  /** How many responses are to arrive to the last byte. */
   readonly calls: number;
   readonly concurrency: number;
 }
@@ -17,11 +21,11 @@ export interface CallLoad {
   readonly received: readonly string[];
   readonly done: Promise<void>;
   counts(): { received: number; failed: number };
-  /** Resolves when so many calls have ended, well or not. */
+  /** Resolves when so many responses have arrived. */
   reached(calls: number): Promise<void>;
 }
 
-/** After a refused connection, so that a dead server does not use up all calls at once. */
+/** After a failure: a dead server is not asked in a tight loop. */
 const REFUSED_PAUSE_MS = 200;
 
 export function startCalls({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
@@ -29,16 +33,20 @@ export function startCalls({ url, token, calls, concurrency }: CallLoadOptions):
   const received: string[] = [];
   const waiting: { calls: number; resolve: () => void }[] = [];
   let started = 0;
+  let inFlight = 0;
   let failed = 0;
   const ended = (): void => {
     for (const waiter of waiting.splice(0)) {
-      if (received.length + failed >= waiter.calls) waiter.resolve();
+      if (received.length >= waiter.calls) waiter.resolve();
       else waiting.push(waiter);
     }
   };
   const lane = async (): Promise<void> => {
-    while (started < calls) {
+    while (received.length < calls) {
+      if (received.length + inFlight >= calls) return; // those under way may yet fail: their own lanes go on
+      inFlight++;
       const id = await callOnce(agent, load.url, token, started++).catch(() => null);
+      inFlight--;
       if (id === null) {
         failed++;
         await new Promise((resolve) => setTimeout(resolve, REFUSED_PAUSE_MS));

@@ -1,9 +1,9 @@
 /**
- * Calls through the whole gateway while its parts are killed hard, one after the other: the data plane, the control
- * plane, Postgres. What a client has received completely must be in the log exactly once, whatever died when, and
+ * Calls through the whole gateway while its parts are killed hard, one after the other: the data plane or one of its
+ * workers, the control plane, Postgres. What a client has received completely must be in the log exactly once, whatever died when, and
  * while the control plane or its database is away, calls must go on.
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@acg/base/secret';
@@ -18,13 +18,18 @@ import { type CallLoad, startCalls } from './call-load.js';
 
 export interface CrashReport {
   readonly victim: string;
-  readonly calls: number;
   /** Responses that a client received to the last byte. */
   readonly received: number;
   readonly failed: number;
   /** Of the calls made while the victim was down. */
   readonly receivedWhileDown: number;
   readonly failedWhileDown: number;
+}
+
+export interface CrashRunOptions {
+  readonly concurrency: number;
+  /** Set → the data plane has two workers, which count in this Redis. */
+  readonly redisUrl?: string;
 }
 
 export interface LedgerView {
@@ -39,6 +44,7 @@ export class CrashRun {
   readonly received: string[] = [];
   #cluster: PostgresCluster;
   #url = '';
+  #metricsUrl = '';
 
   private constructor(
     readonly home: string,
@@ -54,7 +60,7 @@ export class CrashRun {
     this.#cluster = cluster;
   }
 
-  static async start(concurrency: number): Promise<CrashRun> {
+  static async start({ concurrency, redisUrl }: CrashRunOptions): Promise<CrashRun> {
     const home = mkdtempSync(join(tmpdir(), 'acg-crash-'));
     chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
     const cluster = await PostgresCluster.start(clusterOptions(home, 0));
@@ -63,14 +69,17 @@ export class CrashRun {
     const stack = await Stack.start({
       providers: { openai: provider.origin },
       database: { url: new Secret(cluster.url('gateway')), drop: async () => undefined },
+      ...(redisUrl === undefined ? {} : { redisUrl }),
     });
-    const { plane, url } = await stack.addDataPlane();
+    const workers = redisUrl === undefined ? '1' : '2';
+    const { plane, url, metricsUrl } = await stack.addDataPlane({ DATAPLANE_WORKERS: workers });
     const tenant = await stack.tenant();
     const agent = await tenant.agent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000, budgetCentsMonthly: 1_000_000 });
     const token = await tenant.token(agent.id);
     await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
     const run = new CrashRun(home, cluster, provider, stack, plane, tenant, agent.id, token, concurrency);
     run.#url = url;
+    run.#metricsUrl = metricsUrl;
     return run;
   }
 
@@ -80,7 +89,26 @@ export class CrashRun {
       await this.dataPlane.kill();
       const ready = await this.dataPlane.start();
       this.#url = `http://127.0.0.1:${ready.port}`;
+      this.#metricsUrl = `http://127.0.0.1:${ready.metricsPort}`;
       load.url = this.#url;
+    });
+  }
+
+  /** Kills one of the two workers under load; its sibling serves on. */
+  async killWorker(calls: number): Promise<CrashReport> {
+    return this.#crash('worker', calls, async (load, target) => {
+      await this.#killFirstWorker();
+      await load.reached(target);
+    });
+  }
+
+  /** The same while the control plane is away, so that the dead worker leaves usage that nobody has acknowledged. */
+  async killWorkerAlone(calls: number): Promise<CrashReport> {
+    return this.#crash('worker without control plane', calls, async (load, target) => {
+      await this.stack.control.kill();
+      await load.reached(target);
+      await this.#killFirstWorker();
+      await this.stack.startControl();
     });
   }
 
@@ -110,7 +138,8 @@ export class CrashRun {
         const before = ids.length;
         ids = (await this.#logs()).map((log) => log.requestId);
         const known = new Set(ids);
-        return before === ids.length && this.received.every((id) => known.has(id));
+        // Nothing can come any more when nothing runs, nothing waits to be sent, and the last look changed nothing.
+        return (await this.#quiet()) && before === ids.length && this.received.every((id) => known.has(id));
       },
       'every received response to be in the log',
       120_000,
@@ -150,12 +179,24 @@ export class CrashRun {
     const { received, failed } = load.counts();
     return {
       victim,
-      calls,
       received,
       failed,
       receivedWhileDown: after.received - before.received,
       failedWhileDown: after.failed - before.failed,
     };
+  }
+
+  async #killFirstWorker(): Promise<void> {
+    const { pid } = this.dataPlane;
+    const workers = (): string[] => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    await until(() => workers().length === 2, 'both workers to run');
+    process.kill(Number(workers()[0]), 'SIGKILL');
+  }
+
+  /** No call is under way and all usage is acknowledged. */
+  async #quiet(): Promise<boolean> {
+    const metrics = await (await fetch(`${this.#metricsUrl}/metrics`)).text();
+    return /^gateway_inflight 0$/m.test(metrics) && /^gateway_spool_bytes 0$/m.test(metrics);
   }
 
   async #logs(): Promise<readonly { readonly requestId: string; readonly costCents: number }[]> {

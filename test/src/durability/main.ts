@@ -6,7 +6,7 @@ if (!Number.isInteger(calls) || calls < 20) {
   console.error('calls must be a whole number of at least 20');
   process.exit(64);
 }
-const run = await CrashRun.start(32);
+const run = await CrashRun.start({ concurrency: 32 });
 let lost = 0;
 let repeated = 0;
 try {
