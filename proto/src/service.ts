@@ -58,11 +58,18 @@ export const gatewayService = {
   ),
 };
 
+/** The service as a control plane serves it: it takes usage reports apart itself, they are its hottest path. */
+export const gatewayServerService = {
+  ...gatewayService,
+  reportUsage: { ...gatewayService.reportUsage, requestDeserialize: (bytes: Buffer) => bytes },
+};
+
 /** What a control plane implements. */
 export interface GatewayHandlers {
   resolveToken: handleUnaryCall<IResolveTokenRequest, IResolveTokenResponse>;
   watch: handleServerStreamingCall<IWatchRequest, IWatchEvent>;
-  reportUsage: handleUnaryCall<IReportUsageRequest, IReportUsageResponse>;
+  /** Gets the request as its bytes, see {@link gatewayServerService}. */
+  reportUsage: handleUnaryCall<Buffer, IReportUsageResponse>;
   acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
 }

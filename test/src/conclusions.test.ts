@@ -3,6 +3,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane, useControlPlane } from './control-plane.js';
+import { reportBody } from './controlplane/usage-fixture.js';
 import { until } from './until.js';
 import { type Receiver, startReceiver } from './webhooks/receiver.js';
 
@@ -42,7 +43,7 @@ test('conclusions: reported usage fires budget, threshold and abuse events once,
   });
   const batches = Array.from({ length: 20 }, () => Array.from({ length: 3 }, record));
   const report = (target: TestControlPlane, records: IUsageRecord[]) =>
-    target.service.accounting.ingest.report({ dataPlaneId: 'dp', records });
+    target.service.accounting.ingest.report(reportBody({ dataPlaneId: 'dp', records }));
   // Every batch comes twice, to both: a repeated record must not count again.
   await Promise.all(batches.flatMap((records) => [report(plane(), records), report(second, records)]));
   await until('all three have arrived', () => receiver.received.length >= 3);

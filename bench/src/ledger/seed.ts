@@ -31,7 +31,9 @@ export async function seedLedger(
   }
   const today = dayOf(Date.now());
   const days = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  await new UsagePartitions(sql, DAYS + 10, createLogger('bench', 'silent')).ensure(days);
+  await new UsagePartitions(sql, DAYS + 10, createLogger('bench', 'silent')).ensure(
+    days.map((startedAtMs) => ({ startedAtMs })),
+  );
   const perDay = Math.ceil(rows / DAYS);
   const work = [...days];
   const lanes = [1, 2].map(async () => {

@@ -5,7 +5,7 @@
 import type { Logger } from '@acg/base/log';
 import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/client';
 import { type LinkSecurity, linkAuthorized, serverCredentials } from '@acg/proto/link-security';
-import { type GatewayHandlers, gatewayService } from '@acg/proto/service';
+import { type GatewayHandlers, gatewayServerService } from '@acg/proto/service';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -41,7 +41,7 @@ export class GrpcServer {
           ? guardStream(security, handler as GatewayHandlers['watch'], refuse)
           : guardUnary(security, handler as handleUnaryCall<unknown, unknown>, refuse);
     }
-    this.#server.addService(gatewayService as unknown as ServiceDefinition, guarded);
+    this.#server.addService(gatewayServerService as unknown as ServiceDefinition, guarded);
   }
 
   /** `listen`: `host:port`, port 0 for any. Rejects when the address cannot be had. */

@@ -7,13 +7,13 @@
  * and answered in `rejected`; one that only the database finds fault with is found by halving the batch.
  */
 import type { Logger } from '@acg/base/log';
-import type { IReportUsageRequest, IReportUsageResponse } from '@acg/proto/messages';
+import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
 import * as ledger from './ledger.js';
 import type { UsagePartitions } from './partitions.js';
-import { gatherReports, type ReportBatch, type SightingEntry } from './report-batch.js';
+import { type Report, type ReportBatch, readReport, type SightingEntry } from './report-batch.js';
 import { rollUp } from './rollup.js';
 import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
@@ -55,7 +55,7 @@ export interface IngestMetrics {
 }
 
 interface Pending {
-  readonly request: IReportUsageRequest;
+  readonly report: Report;
   resolve(response: IReportUsageResponse): void;
   reject(error: unknown): void;
 }
@@ -87,11 +87,15 @@ export class Ingest {
     this.#log = log;
   }
 
-  /** Resolves after the commit. Rejects with {@link IngestBusy} or what the database says; then send it again. */
-  report(request: IReportUsageRequest): Promise<IReportUsageResponse> {
-    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(new IngestBusy());
+  /**
+   * `body`: a `ReportUsageRequest`. Resolves after the commit. Rejects with `UnusableReport`, which is final, or with
+   * {@link IngestBusy} or what the database says; then send it again.
+   */
+  async report(body: Buffer): Promise<IReportUsageResponse> {
+    if (this.#waiting.length >= WAITING_MAX) throw new IngestBusy();
+    const report = readReport(body, this.#partitions.span(Date.now()));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+      this.#waiting.push({ report, resolve, reject });
       this.#pump();
     });
   }
@@ -101,7 +105,7 @@ export class Ingest {
       let records = 0;
       let taken = 0;
       while (taken < this.#waiting.length && (taken === 0 || records < RECORDS_PER_TRANSACTION)) {
-        records += this.#waiting[taken++]!.request.records?.length ?? 0;
+        records += this.#waiting[taken++]!.report.entries.length;
       }
       this.#running++;
       void this.#settle(this.#waiting.splice(0, taken));
@@ -110,8 +114,8 @@ export class Ingest {
 
   async #settle(reports: readonly Pending[]): Promise<void> {
     try {
-      const reasons = await this.#book(reports.map((report) => report.request));
-      for (const { request, resolve } of reports) resolve({ rejected: rejectedOf(request, reasons) });
+      const refused = await this.#book(reports.map(({ report }) => report));
+      for (const { report, resolve } of reports) resolve({ rejected: rejectedOf(report, refused) });
     } catch (error) {
       for (const { reject } of reports) reject(error);
     } finally {
@@ -120,22 +124,22 @@ export class Ingest {
     }
   }
 
-  /** Why records were set aside, by id as it was sent. */
-  async #book(requests: readonly IReportUsageRequest[]): Promise<ReadonlyMap<string, string>> {
+  /** Why the database refused records, by id. */
+  async #book(reports: readonly Report[]): Promise<ReadonlyMap<string, string>> {
     const startMs = performance.now();
-    const { batch, poison } = gatherReports(requests, this.#partitions.span(Date.now()));
-    await this.#partitions.ensure(batch.entries.map((entry) => entry.startedAtMs));
-    const fresh = await this.#bookOrHalve(batch, poison);
+    const batch = merge(reports);
+    const refused: PoisonEntry[] = [];
+    await this.#partitions.ensure(batch.entries);
+    const fresh = await this.#bookOrHalve(batch, refused);
+    const poison = [...reports.flatMap((report) => report.poison), ...refused];
     await insertPoison(this.#sql, poison);
     if (poison.length > 0)
       this.#log.error({ count: poison.length, first: poison[0]!.reason }, 'usage records set aside');
-    const oldest = batch.entries.reduce(
-      (min, entry) => Math.min(min, entry.startedAtMs + entry.durationMs),
-      Date.now(),
-    );
+    let oldestMs = Date.now();
+    for (const entry of batch.entries) oldestMs = Math.min(oldestMs, entry.startedAtMs + entry.durationMs);
     const seconds = (performance.now() - startMs) / 1_000;
-    this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldest);
-    return new Map(poison.map(({ sentId, reason }) => [sentId, reason]));
+    this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
+    return new Map(refused.map(({ sentId, reason }) => [sentId, reason]));
   }
 
   /** How many records were new. Adds what the database refuses to `poison`. */
@@ -151,7 +155,8 @@ export class Ingest {
         const reason = `the database refuses it: ${error.message}`;
         this.#log.error({ err: error }, 'the ledger refuses a usage record');
         if (entry === undefined) return 0;
-        const { id, dataPlaneId } = entry;
+        const { id } = entry;
+        const { dataPlaneId } = entry.kind;
         poison.push({ id, sentId: id, dataPlaneId, reason, record: JSON.stringify(entry) });
         return rejections.length + sightings.length === 0
           ? 0
@@ -165,8 +170,7 @@ export class Ingest {
   }
 
   async #bookAll(tx: Tx, batch: ReportBatch): Promise<number> {
-    const isNew = await ledger.insertRecords(tx, batch.entries);
-    const entries = isNew.size === batch.entries.length ? batch.entries : batch.entries.filter((e) => isNew.has(e.id));
+    const entries = await ledger.insertRecords(tx, batch.entries);
     const { hourly, months, lastUsed } = rollUp(entries);
     await ledger.touchKeys(tx, lastUsed);
     const counts = await claimCountIds(
@@ -208,10 +212,25 @@ export class Ingest {
 const isDataError = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && /^2[23]/.test(error.code);
 
-function rejectedOf(request: IReportUsageRequest, reasons: ReadonlyMap<string, string>) {
-  if (reasons.size === 0) return [];
-  return (request.records ?? []).flatMap(({ id }) => {
-    const reason = reasons.get(id ?? '');
-    return reason === undefined ? [] : [{ id: id ?? '', reason }];
+/** Counts and sightings once each, whatever the reports repeat; of records the ledger sees to that. */
+function merge(reports: readonly Report[]): ReportBatch {
+  if (reports.length === 1) return reports[0]!;
+  const once = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] => [
+    ...new Map(items.map((item) => [item.id, item])).values(),
+  ];
+  return {
+    entries: reports.flatMap(({ entries }) => entries),
+    rejections: once(reports.flatMap(({ rejections }) => rejections)),
+    sightings: once(reports.flatMap(({ sightings }) => sightings)),
+  };
+}
+
+function rejectedOf({ poison, entries }: Report, refused: ReadonlyMap<string, string>) {
+  const rejected = poison.map(({ sentId, reason }) => ({ id: sentId, reason }));
+  if (refused.size === 0) return rejected;
+  const byDatabase = entries.flatMap(({ id }) => {
+    const reason = refused.get(id);
+    return reason === undefined ? [] : [{ id, reason }];
   });
+  return [...rejected, ...byDatabase];
 }

@@ -3,54 +3,83 @@
  * the order in which they stand here, and each takes its rows in key order, so that several control planes that book
  * at once wait for each other but never in a circle.
  */
-import { arrayLiteral } from '../db/array-literal.js';
+import { arrayElement, arrayLiteral, arrayOfElements } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
 import type { HourlySum, MonthSum } from './rollup.js';
-import type { UsageEntry } from './usage-entry.js';
+import type { UsageEntry, UsageKind } from './usage-entry.js';
 
-/** Inserts what is not there yet; returns the ids that were new. */
-export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<ReadonlySet<string>> {
-  const column = (value: (entry: UsageEntry) => string | number | boolean | null) => arrayLiteral(entries, value);
-  const rows = await tx<{ id: string }[]>`
-    insert into usage_records (
-      id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status, upstream_status,
-      error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out, tokens_reasoning,
-      cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed, websocket,
-      data_plane_id)
-    select * from unnest(
-      ${column((e) => e.id)}::text::uuid[],
-      ${column((e) => new Date(e.startedAtMs).toISOString())}::text::timestamptz[],
-      ${column((e) => e.orgId)}::text::uuid[],
-      ${column((e) => e.agentId)}::text::uuid[],
-      ${column((e) => e.keyId)}::text::uuid[],
-      ${column((e) => e.providerSlug)}::text::text[],
-      ${column((e) => e.accountId)}::text::uuid[],
-      ${column((e) => e.method)}::text::text[],
-      ${column((e) => e.path)}::text::text[],
-      ${column((e) => e.status)}::text::smallint[],
-      ${column((e) => e.upstreamStatus)}::text::smallint[],
-      ${column((e) => e.error)}::text::text[],
-      ${column((e) => e.model)}::text::text[],
-      ${column((e) => e.tokensInUncached)}::text::bigint[],
-      ${column((e) => e.tokensCacheRead)}::text::bigint[],
-      ${column((e) => e.tokensCacheWrite)}::text::bigint[],
-      ${column((e) => e.tokensOut)}::text::bigint[],
-      ${column((e) => e.tokensReasoning)}::text::bigint[],
-      ${column((e) => e.costNanos)}::text::bigint[],
-      ${column((e) => e.usageSource)}::text::text[],
-      ${column((e) => e.priceSource)}::text::text[],
-      ${column((e) => e.durationMs)}::text::integer[],
-      ${column((e) => e.ttfbMs)}::text::integer[],
-      ${column((e) => e.bytesIn)}::text::bigint[],
-      ${column((e) => e.bytesOut)}::text::bigint[],
-      ${column((e) => e.streamed)}::text::boolean[],
-      ${column((e) => e.websocket)}::text::boolean[],
-      ${column((e) => e.dataPlaneId)}::text::text[]
-    ) as r(id, started_at)
-    order by started_at, id
-    on conflict do nothing
-    returning id`;
-  return new Set(rows.map((row) => row.id));
+/** Inserts what is not there yet; returns the entries that were new, each record once. */
+export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<readonly UsageEntry[]> {
+  const own = (value: (entry: UsageEntry) => string | number | null) => arrayLiteral(entries, value);
+  const kind = kindColumns(entries);
+  // The ids come back only where some were there before: of an ordinary batch the count says it all.
+  const [{ ids }] = await tx<[{ ids: readonly string[] | null }]>`
+    with fresh as (
+      insert into usage_records (
+        id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status, upstream_status,
+        error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out, tokens_reasoning,
+        cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed, websocket,
+        data_plane_id)
+      select id, to_timestamp(started_ms::float8 / 1000) as started_at, org_id, agent_id, key_id, provider_slug,
+        account_id, method, path, status, upstream_status, error, model, tokens_in_uncached, tokens_cache_read,
+        tokens_cache_write, tokens_out, tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms,
+        bytes_in, bytes_out, streamed, websocket, data_plane_id
+      from unnest(
+        ${own((e) => e.id)}::text::uuid[],
+        ${own((e) => e.startedAtMs)}::text::bigint[],
+        ${kind((k) => k.orgId)}::text::uuid[],
+        ${kind((k) => k.agentId)}::text::uuid[],
+        ${kind((k) => k.keyId)}::text::uuid[],
+        ${kind((k) => k.providerSlug)}::text::text[],
+        ${kind((k) => k.accountId)}::text::uuid[],
+        ${kind((k) => k.method)}::text::text[],
+        ${own((e) => e.path)}::text::text[],
+        ${kind((k) => k.status)}::text::smallint[],
+        ${kind((k) => k.upstreamStatus)}::text::smallint[],
+        ${kind((k) => k.error)}::text::text[],
+        ${kind((k) => k.model)}::text::text[],
+        ${own((e) => e.tokensInUncached)}::text::bigint[],
+        ${own((e) => e.tokensCacheRead)}::text::bigint[],
+        ${own((e) => e.tokensCacheWrite)}::text::bigint[],
+        ${own((e) => e.tokensOut)}::text::bigint[],
+        ${own((e) => e.tokensReasoning)}::text::bigint[],
+        ${own((e) => e.costNanos)}::text::bigint[],
+        ${kind((k) => k.usageSource)}::text::text[],
+        ${kind((k) => k.priceSource)}::text::text[],
+        ${own((e) => e.durationMs)}::text::integer[],
+        ${own((e) => e.ttfbMs)}::text::integer[],
+        ${own((e) => e.bytesIn)}::text::bigint[],
+        ${own((e) => e.bytesOut)}::text::bigint[],
+        ${kind((k) => k.streamed)}::text::boolean[],
+        ${kind((k) => k.websocket)}::text::boolean[],
+        ${kind((k) => k.dataPlaneId)}::text::text[]
+      ) as r(id, started_ms, org_id, agent_id, key_id, provider_slug, account_id, method, path, status,
+        upstream_status, error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
+        tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed,
+        websocket, data_plane_id)
+      order by started_at, id
+      on conflict do nothing
+      returning id)
+    select case when count(*) < ${entries.length} then coalesce(array_agg(id), '{}') end as ids from fresh`;
+  if (ids === null) return entries;
+  const fresh = new Set(ids);
+  return entries.filter(({ id }) => fresh.delete(id));
+}
+
+/** Makes columns of what entries share: each value is written once, however many entries have it. */
+function kindColumns(entries: readonly UsageEntry[]) {
+  const kinds = new Map<UsageKind, number>();
+  const indexes = entries.map(({ kind }) => {
+    const known = kinds.get(kind);
+    if (known !== undefined) return known;
+    kinds.set(kind, kinds.size);
+    return kinds.size - 1;
+  });
+  const distinct = [...kinds.keys()];
+  return (value: (kind: UsageKind) => string | number | boolean): string => {
+    const elements = distinct.map((kind) => arrayElement(value(kind)));
+    return arrayOfElements(indexes, elements);
+  };
 }
 
 /** Notes when keys were last used. Best effort: a key that somebody else is writing is left to the next batch. */

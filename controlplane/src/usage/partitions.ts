@@ -30,12 +30,15 @@ export class UsagePartitions {
     return { fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS };
   }
 
-  /** Makes the partitions of the days on which these instants lie. */
-  async ensure(instantsMs: Iterable<number>): Promise<void> {
+  /** Makes the partitions of the days on which these lie. */
+  async ensure(instants: Iterable<{ readonly startedAtMs: number }>): Promise<void> {
     const missing = new Set<number>();
-    for (const ms of instantsMs) {
-      const day = dayOf(ms);
-      if (!this.#made.has(day)) missing.add(day);
+    let known = Number.NaN;
+    for (const { startedAtMs } of instants) {
+      const day = dayOf(startedAtMs);
+      if (day === known) continue; // nearly always
+      if (this.#made.has(day)) known = day;
+      else missing.add(day);
     }
     for (const day of [...missing].sort()) {
       await this.#sql.begin((tx) => makePartition(tx, day));
@@ -45,7 +48,7 @@ export class UsagePartitions {
 
   /** Makes the coming days, drops the old ones. Runs anywhere at any time; one instance at a time does the dropping. */
   async maintain(nowMs: number): Promise<void> {
-    await this.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => nowMs + i * DAY_MS));
+    await this.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => ({ startedAtMs: nowMs + i * DAY_MS })));
     await this.#sql.begin(async (tx) => {
       const [lock] = await tx<{ ours: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtext('usage_retention')) as ours`;

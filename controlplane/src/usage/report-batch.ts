@@ -1,8 +1,29 @@
-/** Turns reports as they came over the wire into one batch that the ledger can take, and what cannot be taken. Pure. */
+/**
+ * Takes the body of a ReportUsage call apart into what the ledger can book and what it cannot. Usage records, which
+ * come with every call of an agent, are read by hand; the rare rest by the generated codec. Pure.
+ */
 import { createHash } from 'node:crypto';
-import type { IAddressSighting, IRejectionCount, IReportUsageRequest, IUsageRecord } from '@acg/proto/messages';
+import {
+  AddressSighting,
+  type IAddressSighting,
+  type IRejectionCount,
+  type IUsageRecord,
+  RejectionCount,
+  UsageRecord,
+} from '@acg/proto/messages';
 import type { PoisonEntry, RejectionEntry } from './count-ledger.js';
-import { isUuid, type LedgerSpan, parseUsageRecord, slugOrNone, text, type UsageEntry } from './usage-entry.js';
+import {
+  checkKind,
+  isUuid,
+  type LedgerSpan,
+  Poison,
+  slugOrNone,
+  text,
+  UsageEntry,
+  type UsageKind,
+} from './usage-entry.js';
+import { DELIMITED, StringMemo, WireReader } from './wire-reader.js';
+import { WireRecord } from './wire-record.js';
 
 /** A gateway token seen at an address for the first time in a while. */
 export interface SightingEntry {
@@ -21,39 +42,132 @@ export interface ReportBatch {
   readonly sightings: readonly SightingEntry[];
 }
 
-const COUNT_MAX = 2 ** 41;
+/** One report, read. */
+export interface Report extends ReportBatch {
+  readonly poison: readonly PoisonEntry[];
+}
 
-/** Each id once, whatever the reports repeat. Statistics that make no sense are left out silently. */
-export function gatherReports(
-  requests: readonly IReportUsageRequest[],
-  span: LedgerSpan,
-): { batch: ReportBatch; poison: PoisonEntry[] } {
-  const entries = new Map<string, UsageEntry>();
-  const rejections = new Map<string, RejectionEntry>();
-  const sightings = new Map<string, SightingEntry>();
-  const poison: PoisonEntry[] = [];
-  for (const request of requests) {
-    const dataPlaneId = request.dataPlaneId ?? '';
-    for (const record of request.records ?? []) {
-      const entry = parseUsageRecord(record, dataPlaneId, span);
-      if (typeof entry === 'string') poison.push(poisonOf(record, dataPlaneId, entry));
-      else entries.set(entry.id, entry);
+/** These bytes will never be taken, however often they come. */
+export class UnusableReport extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'UnusableReport';
+  }
+}
+
+const COUNT_MAX = 2 ** 41;
+/** Records, counts and sightings of one call; a data plane sends far fewer. */
+const ITEMS_MAX = 20_000;
+/** Kinds of one agent that are remembered; beyond, the oldest gives way. */
+const KINDS_KEPT = 16;
+
+/** Fields of `ReportUsageRequest`. */
+const DATA_PLANE_ID = 1;
+const RECORDS = 2;
+const REJECTIONS = 3;
+const SIGHTINGS = 4;
+
+/** Statistics that make no sense are left out silently. Throws {@link UnusableReport}. */
+export function readReport(body: Buffer, span: LedgerSpan): Report {
+  try {
+    return new ReportReader(span).read(body);
+  } catch (error) {
+    if (error instanceof UnusableReport) throw error;
+    // Whatever the decoders say of bytes that are no message.
+    throw new UnusableReport(`the report cannot be read: ${(error as Error).message}`);
+  }
+}
+
+interface KnownKind {
+  readonly wire: WireRecord;
+  readonly kind: UsageKind | Poison;
+}
+
+class ReportReader {
+  readonly #strings = new StringMemo();
+  /** By agent id, as it came. */
+  readonly #kinds = new Map<string, KnownKind[]>();
+  readonly #entries: UsageEntry[] = [];
+  readonly #rejections: RejectionEntry[] = [];
+  readonly #sightings: SightingEntry[] = [];
+  readonly #poison: PoisonEntry[] = [];
+  #dataPlaneId = '';
+  #items = 0;
+
+  constructor(readonly span: LedgerSpan) {}
+
+  read(body: Buffer): Report {
+    const reader = new WireReader(body);
+    while (reader.at < reader.end) {
+      const tag = reader.varint();
+      if ((tag & 7) !== DELIMITED) {
+        reader.skip(tag & 7);
+        continue;
+      }
+      const end = reader.delimited();
+      this.#part(tag >>> 3, reader, end);
+      reader.at = end;
     }
-    for (const count of request.rejections ?? []) {
-      const entry = parseRejection(count, span);
-      if (entry !== null) rejections.set(entry.id, entry);
+    return { entries: this.#entries, rejections: this.#rejections, sightings: this.#sightings, poison: this.#poison };
+  }
+
+  #part(field: number, reader: WireReader, end: number): void {
+    if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {
+      throw new UnusableReport(`more than ${ITEMS_MAX} items in one report`);
     }
-    for (const sighting of request.sightings ?? []) {
-      const entry = parseSighting(sighting);
-      if (entry !== null) sightings.set(entry.id, entry);
+    const bytes = (): Buffer => reader.bytes.subarray(reader.at, end);
+    if (field === RECORDS) this.#record(reader, end);
+    else if (field === DATA_PLANE_ID) {
+      this.#dataPlaneId = bytes().toString();
+      this.#kinds.clear();
+    } else if (field === REJECTIONS) {
+      const entry = parseRejection(RejectionCount.decode(bytes()), this.span);
+      if (entry !== null) this.#rejections.push(entry);
+    } else if (field === SIGHTINGS) {
+      const entry = parseSighting(AddressSighting.decode(bytes()));
+      if (entry !== null) this.#sightings.push(entry);
     }
   }
-  const batch = {
-    entries: [...entries.values()],
-    rejections: [...rejections.values()],
-    sightings: [...sightings.values()],
-  };
-  return { batch, poison };
+
+  #record(reader: WireReader, end: number): void {
+    const start = reader.at;
+    const wire = new WireRecord();
+    wire.read(reader, end, this.#strings);
+    try {
+      const kind = this.#kindOf(wire);
+      if (kind instanceof Poison) throw kind;
+      this.#entries.push(new UsageEntry(kind, wire, this.span));
+    } catch (error) {
+      if (!(error instanceof Poison)) throw error;
+      const record = UsageRecord.decode(reader.bytes.subarray(start, end));
+      this.#poison.push(poisonOf(record, this.#dataPlaneId, error.message));
+    }
+  }
+
+  #kindOf(wire: WireRecord): UsageKind | Poison {
+    let known = this.#kinds.get(wire.agentId);
+    if (known === undefined) {
+      known = [];
+      this.#kinds.set(wire.agentId, known);
+    }
+    for (let i = 0; i < known.length; i++) {
+      const { wire: seen, kind } = known[i]!;
+      if (wire.sameKind(seen)) return kind;
+    }
+    const kind = checked(wire, this.#dataPlaneId);
+    if (known.length >= KINDS_KEPT) known.shift();
+    known.push({ wire, kind });
+    return kind;
+  }
+}
+
+function checked(wire: WireRecord, dataPlaneId: string): UsageKind | Poison {
+  try {
+    return checkKind(wire, dataPlaneId);
+  } catch (error) {
+    if (error instanceof Poison) return error;
+    throw error;
+  }
 }
 
 /** What JSON can say and jsonb cannot hold: NUL and halves of surrogate pairs. */

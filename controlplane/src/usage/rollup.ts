@@ -1,6 +1,6 @@
 /** What a batch of new records adds up to. Pure: the ledger stores the result. */
 import { Sketch } from './sketch.js';
-import { isError, type UsageEntry } from './usage-entry.js';
+import { isError, type UsageEntry, type UsageKind } from './usage-entry.js';
 
 export interface HourlySum {
   readonly agentId: string;
@@ -43,27 +43,52 @@ export function rollUp(entries: readonly UsageEntry[]): Rollup {
   const hourly = new Map<string, HourlySum>();
   const months = new Map<string, MonthSum>();
   const lastUsed = new Map<string, number>();
-  const monthOfHour = new Map<number, string>();
+  // Entries of one kind and hour add to the same sums: their names are put together once.
+  const found = new Map<UsageKind, Found>();
   for (const entry of entries) {
-    addHour(hourly, entry);
-    if (entry.costNanos > 0) addMonth(months, entry, monthOfHour);
-    lastUsed.set(entry.keyId, Math.max(lastUsed.get(entry.keyId) ?? 0, entry.startedAtMs));
+    const { kind } = entry;
+    const hourMs = hourOf(entry.startedAtMs);
+    let sums = found.get(kind);
+    if (sums === undefined || sums.hourly.hourMs !== hourMs) {
+      sums = { hourly: hourlySum(hourly, kind, hourMs), month: null, failed: isError(kind), lastUsedMs: 0 };
+      found.set(kind, sums);
+    }
+    add(sums.hourly, entry, sums.failed);
+    if (entry.costNanos > 0) {
+      sums.month ??= monthSum(months, kind, hourMs);
+      sums.month.costNanos += entry.costNanos;
+    }
+    if (entry.startedAtMs > sums.lastUsedMs) {
+      sums.lastUsedMs = Math.max(lastUsed.get(kind.keyId) ?? 0, entry.startedAtMs);
+      lastUsed.set(kind.keyId, sums.lastUsedMs);
+    }
   }
   return { hourly: [...hourly.values()], months: [...months.values()], lastUsed };
 }
 
-function addHour(hourly: Map<string, HourlySum>, entry: UsageEntry): void {
-  const hourMs = hourOf(entry.startedAtMs);
-  const key = `${entry.agentId} ${hourMs} ${entry.providerSlug}`;
+interface Found {
+  readonly hourly: HourlySum;
+  /** Null until something was spent. */
+  month: MonthSum | null;
+  readonly failed: boolean;
+  lastUsedMs: number;
+}
+
+function hourlySum(hourly: Map<string, HourlySum>, kind: UsageKind, hourMs: number): HourlySum {
+  const { agentId, orgId, providerSlug } = kind;
+  const key = `${agentId} ${hourMs} ${providerSlug}`;
   let sum = hourly.get(key);
   if (sum === undefined) {
-    const { agentId, orgId, providerSlug } = entry;
     const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0, durationMsSum: 0 };
     sum = { agentId, orgId, providerSlug, hourMs, ...zero, sketch: new Sketch() };
     hourly.set(key, sum);
   }
+  return sum;
+}
+
+function add(sum: HourlySum, entry: UsageEntry, failed: boolean): void {
   sum.requests++;
-  if (isError(entry)) sum.errors++;
+  if (failed) sum.errors++;
   sum.tokensIn += entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;
   sum.tokensOut += entry.tokensOut;
   sum.costNanos += entry.costNanos;
@@ -71,16 +96,13 @@ function addHour(hourly: Map<string, HourlySum>, entry: UsageEntry): void {
   sum.sketch.add(entry.durationMs);
 }
 
-/** `monthOfHour` saves making a date for every entry. */
-function addMonth(months: Map<string, MonthSum>, entry: UsageEntry, monthOfHour: Map<number, string>): void {
-  const hourMs = hourOf(entry.startedAtMs);
-  let month = monthOfHour.get(hourMs);
-  if (month === undefined) {
-    month = monthOf(hourMs);
-    monthOfHour.set(hourMs, month);
+function monthSum(months: Map<string, MonthSum>, { agentId, orgId }: UsageKind, hourMs: number): MonthSum {
+  const month = monthOf(hourMs);
+  const key = `${agentId} ${month}`;
+  let sum = months.get(key);
+  if (sum === undefined) {
+    sum = { agentId, orgId, month, costNanos: 0 };
+    months.set(key, sum);
   }
-  const key = `${entry.agentId} ${month}`;
-  const sum = months.get(key);
-  if (sum !== undefined) sum.costNanos += entry.costNanos;
-  else months.set(key, { agentId: entry.agentId, orgId: entry.orgId, month, costNanos: entry.costNanos });
+  return sum;
 }

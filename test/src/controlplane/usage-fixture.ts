@@ -4,7 +4,12 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { Ingest, type UsageObserver } from '@acg/controlplane/usage/ingest';
 import { UsagePartitions } from '@acg/controlplane/usage/partitions';
-import type { IUsageRecord } from '@acg/proto/messages';
+import {
+  type IReportUsageRequest,
+  type IReportUsageResponse,
+  type IUsageRecord,
+  ReportUsageRequest,
+} from '@acg/proto/messages';
 
 export const newId = (): string => uuidv7(Date.now());
 const org = newId();
@@ -45,11 +50,20 @@ export function usageRecord(changes: Partial<IUsageRecord> = {}): IUsageRecord {
 }
 
 /** An ingest as one control plane has it; several on one database are several control planes. */
-export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], retentionDays = 90): Ingest {
+export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], retentionDays = 90): TestIngest {
   const log = createLogger('test', 'silent');
   const partitions = new UsagePartitions(sql, retentionDays, log);
-  return new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
+  const ingest = new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
+  return { report: (request) => ingest.report(reportBody(request)) };
 }
+
+export interface TestIngest {
+  report(request: IReportUsageRequest): Promise<IReportUsageResponse>;
+}
+
+/** A report as it goes over the wire. */
+export const reportBody = (request: IReportUsageRequest): Buffer =>
+  Buffer.from(ReportUsageRequest.encode(request).finish());
 
 export interface NewAgent {
   readonly id: string;

@@ -1,0 +1,174 @@
+import { type IUsageRecord, ReportUsageRequest, UsageRecord } from '@acg/proto/messages';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readReport, UnusableReport } from './report-batch.js';
+import { StringMemo, WireReader } from './wire-reader.js';
+import { WireRecord } from './wire-record.js';
+
+const ID = '0193a1b2-0000-7000-8000-000000000001';
+const span = { fromMs: 0, toMs: 2 ** 50 };
+const body = (request: Parameters<typeof ReportUsageRequest.encode>[0]): Buffer =>
+  Buffer.from(ReportUsageRequest.encode(request).finish());
+
+const text = fc.oneof(
+  fc.constant(''),
+  fc.uuid(),
+  fc.constantFrom('POST', 'GET', 'openai', 'gpt-4o'),
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+);
+const wide = fc.oneof(fc.constant(0), fc.nat(300), fc.maxSafeNat());
+const narrow = fc.oneof(fc.constant(0), fc.nat(300), fc.integer({ min: 0, max: 0xffff_ffff }));
+
+/** A generator for every field of the message: a field that is added to the contract must be added here to compile. */
+const FIELDS: { readonly [Field in keyof Required<Omit<IUsageRecord, '$unknowns'>>]: fc.Arbitrary<unknown> } = {
+  id: text,
+  keyId: text,
+  agentId: text,
+  orgId: text,
+  providerSlug: text,
+  accountId: text,
+  startedAtMs: wide,
+  method: text,
+  path: text,
+  status: narrow,
+  error: text,
+  model: text,
+  tokensInUncached: wide,
+  tokensCacheRead: wide,
+  tokensCacheWrite: wide,
+  tokensOut: wide,
+  tokensReasoning: wide,
+  costNanos: wide,
+  usageSource: text,
+  priceSource: text,
+  durationMs: narrow,
+  ttfbMs: narrow,
+  bytesIn: wide,
+  bytesOut: wide,
+  streamed: fc.boolean(),
+  circuitKey: text,
+  circuitEpoch: wide,
+  circuitOutcome: fc.constantFrom(0, 1, 2),
+  probeLease: text,
+  responseStatus: narrow,
+  websocket: fc.boolean(),
+};
+const records = fc.record(FIELDS, { requiredKeys: [] }) as fc.Arbitrary<IUsageRecord>;
+
+test('a record is read as the generated decoder reads it, whatever was read before it', () => {
+  const strings = new StringMemo(); // shared: a string must never be taken for another
+  fc.assert(
+    fc.property(records, (record) => {
+      const bytes = Buffer.from(UsageRecord.encode(record).finish());
+      const read = new WireRecord();
+      read.read(new WireReader(bytes), bytes.length, strings);
+      const { upstreamStatus: status, ttfbMs, ...rest } = read;
+      const expected = UsageRecord.toObject(UsageRecord.decode(bytes), { defaults: true });
+      expect({ ...rest, status, ttfbMs: ttfbMs < 0 ? (expected.ttfbMs ?? null) : ttfbMs }).toEqual({
+        ...expected,
+        ttfbMs: record.ttfbMs ?? expected.ttfbMs ?? null,
+      });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const record = (changes: IUsageRecord = {}): IUsageRecord => ({
+  id: ID,
+  keyId: ID,
+  agentId: ID,
+  orgId: ID,
+  accountId: ID,
+  providerSlug: 'openai',
+  startedAtMs: 1_700_000_000_000,
+  responseStatus: 200,
+  ...changes,
+});
+
+test('records that differ in anything they could share are not mixed up', () => {
+  const other = ID.replace('1', '2');
+  const variants: IUsageRecord[] = [
+    {},
+    { keyId: other },
+    { agentId: other },
+    { orgId: other },
+    { accountId: other },
+    { providerSlug: 'resend' },
+    { method: 'GET' },
+    { status: 201 },
+    { responseStatus: 500 },
+    { error: 'timeout' },
+    { model: 'm' },
+    { usageSource: 'reported' },
+    { priceSource: 'library' },
+    { streamed: true },
+    { websocket: true },
+    { circuitKey: 'k' },
+    { circuitEpoch: 7 },
+    { circuitOutcome: 2 },
+  ];
+  const sent = [...variants, ...variants].map(record);
+  const { entries, poison } = readReport(body({ dataPlaneId: 'd', records: sent }), span);
+  expect(poison).toEqual([]);
+  expect(new Set(entries.map(({ kind }) => kind)).size).toBeLessThan(sent.length); // some are shared
+  entries.forEach(({ kind }, i) => {
+    const {
+      status = 0,
+      responseStatus,
+      usageSource = 'none',
+      priceSource = 'none',
+      ...rest
+    } = record(variants[i % variants.length]);
+    const { id: _id, startedAtMs: _at, ...shared } = rest;
+    expect(kind).toMatchObject({ ...shared, status: responseStatus, upstreamStatus: status, usageSource, priceSource });
+    expect(kind.dataPlaneId).toBe('d');
+  });
+});
+
+test('fields of a later version are skipped', () => {
+  const extra = Buffer.from([
+    0x98, 0x06, 0x05, 0xa2, 0x06, 0x02, 0x68, 0x69, 0xa9, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 0xad, 0x06, 1, 2, 3, 4,
+  ]);
+  const inner = Buffer.concat([extra, Buffer.from(UsageRecord.encode(record()).finish()), extra]);
+  const framed = Buffer.concat([Buffer.from([0x12, 0x80 | (inner.length & 0x7f), inner.length >> 7]), inner, extra]);
+  expect(readReport(framed, span).entries.map(({ id }) => id)).toEqual([ID]);
+});
+
+test('bytes that are no report are refused as a whole, wherever they are cut', () => {
+  const whole = body({ dataPlaneId: 'd', records: [record(), record({ model: 'x'.repeat(200) })] });
+  let read = 0;
+  for (let length = 0; length < whole.length; length++) {
+    try {
+      readReport(whole.subarray(0, length), span);
+      read++; // cut between two parts
+    } catch (error) {
+      expect(error).toBeInstanceOf(UnusableReport);
+    }
+  }
+  expect(read).toBeLessThanOrEqual(3);
+  for (const bytes of [
+    [0x0b],
+    [0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    [0x12, 2, 0x0a, 9],
+  ])
+    expect(() => readReport(Buffer.from(bytes), span)).toThrow(UnusableReport);
+});
+
+test('random bytes never do more than be refused or set aside', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+      try {
+        expect(readReport(Buffer.from(bytes), span).entries).toEqual([]);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UnusableReport);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('more items than a report may have are refused', () => {
+  const rejections = Array.from({ length: 20_001 }, () => ({}));
+  expect(() => readReport(body({ rejections }), span)).toThrow(UnusableReport);
+  expect(readReport(body({ rejections: rejections.slice(1) }), span).rejections).toEqual([]);
+});
