@@ -101,8 +101,6 @@ function classOfStatus(status: number): FailureClass | null {
 
 const CLASS_OF_CODE: Readonly<Record<string, FailureClass>> = {
   EGRESS_REFUSED: 'address_refused',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
   ECONNREFUSED: 'connect',
   EHOSTUNREACH: 'connect',
   ENETUNREACH: 'connect',
@@ -117,8 +115,9 @@ const CLASS_OF_CODE: Readonly<Record<string, FailureClass>> = {
 };
 
 function classOfError(error: unknown): FailureClass {
-  const { code, name } = error as { code?: unknown; name?: unknown };
+  const { code, name, syscall } = error as { code?: unknown; name?: unknown; syscall?: unknown };
   if (name === 'HTTPParserError') return 'protocol';
+  if (syscall === 'getaddrinfo') return 'dns';
   if (typeof code !== 'string') return 'network';
   const known = CLASS_OF_CODE[code];
   if (known !== undefined) return known;

@@ -1,5 +1,10 @@
 /** Receivers that misbehave cost one bounded slot and nothing else. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
 import { until } from '../until.js';
@@ -104,6 +109,44 @@ test('receiver: resets, closed ports, unknown names and plain nonsense have thei
   await new Promise((resolve) => tcpServers.at(-1)!.close(resolve));
   expect(await attempted(gone)).toMatchObject({ error: 'connect' });
 });
+
+test('receiver: names that do not resolve are of class dns, certificates nobody vouches for of class tls', async () => {
+  // As patient as in production: what is slow here must not end as a timeout.
+  const patient = await startControlPlane({ WEBHOOK_RETRY_DELAYS_MS: '3600000' });
+  try {
+    const admin = await patient.member('admin');
+    // No resolver is asked for a name with a label that is too long.
+    const nowhere = `https://${'a'.repeat(64)}.example.com/`;
+    expect(await attempted(nowhere, admin)).toMatchObject({ status: 'pending', error: 'dns', statusCode: null });
+    let bytes = 0;
+    const secure = createTlsServer(selfSigned(), (socket) => {
+      socket.on('data', (chunk) => {
+        bytes += chunk.length;
+      });
+    });
+    secure.on('tlsClientError', () => {});
+    tcpServers.push(secure);
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(secure.address() as { port: number }).port}/`;
+    expect(await attempted(url, admin)).toMatchObject({ status: 'pending', error: 'tls', statusCode: null });
+    expect(bytes).toBe(0);
+    const plain = receiver.url.replace('http:', 'https:');
+    expect(await attempted(plain, admin)).toMatchObject({ error: 'tls', statusCode: null });
+  } finally {
+    await patient.stop();
+  }
+});
+
+function selfSigned(): { cert: Buffer; key: Buffer } {
+  const home = mkdtempSync(join(tmpdir(), 'acg-receiver-'));
+  const [cert, key] = [join(home, 'crt'), join(home, 'key')];
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+  const files = { cert: readFileSync(cert), key: readFileSync(key) };
+  rmSync(home, { recursive: true });
+  return files;
+}
 
 test('receiver: an address that is private by now is refused at connect', async () => {
   const strict = await startControlPlane({ EGRESS_ALLOW_CIDRS: '', WEBHOOK_RETRY_DELAYS_MS: '3600000' });
