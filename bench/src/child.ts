@@ -1,7 +1,7 @@
 /** A helper process of the bench: started, awaited until it listens, stopped by pid. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
+import { stopAtTeardown } from './teardown.js';
 
 export interface Child {
   readonly name: string;
@@ -20,25 +20,24 @@ export async function startChild(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
+  const stop = stopAtTeardown(child);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-2_000);
   });
+  let failure: Error | null = null;
+  child.on('error', (error) => {
+    failure = error;
+  });
   const deadline = Date.now() + LISTEN_TIMEOUT_MS;
   while (!(await accepts(port))) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${name} did not start: ${stderr.trim()}`);
+    if (failure !== null || child.exitCode !== null || Date.now() > deadline) {
+      await stop();
+      throw new Error(`${name} did not start: ${String(failure ?? stderr.trim())}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { name, pid: child.pid!, stop: () => stopChild(child) };
-}
-
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
-  await gone;
-  clearTimeout(timer);
+  return { name, pid: child.pid!, stop };
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,15 +1,11 @@
 /** The gateway with everything on: embedded Postgres, Redis, control plane, one data-plane process, one ready agent. */
-import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Secret } from '@acg/base/secret';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import type { Secret } from '@acg/base/secret';
 import type { TestPlane } from '@acg/test/plane-process';
 import { Stack, type Tenant } from '@acg/test/stack';
+import { startBenchDatabase } from './bench-database.js';
 import { type Child, startChild } from './child.js';
 import { freePort } from './free-port.js';
+import { atTeardown } from './teardown.js';
 
 export interface GatewayStack {
   readonly stack: Stack;
@@ -28,21 +24,12 @@ export interface GatewayStack {
 }
 
 const PROVIDER_KEY = 'sk-real-0123456789';
+const POSTGRES_SETTINGS = ['max_connections=100', 'shared_buffers=256MB', 'max_wal_size=2GB'];
 
 export async function startRedis(): Promise<{ child: Child; port: number }> {
   const port = await freePort();
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--maxmemory-policy',
-    'noeviction',
-  ];
+  const settings = { port, bind: '127.0.0.1', save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   return { child: await startChild('redis', 'redis-server', args, port), port };
 }
 
@@ -50,26 +37,19 @@ export async function startGateway(
   providerUrl: string,
   dataPlaneEnv: Readonly<Record<string, string>> = {},
 ): Promise<GatewayStack> {
-  const home = mkdtempSync(join(tmpdir(), 'acg-bench-'));
-  chmodSync(home, 0o711);
-  const cluster = await PostgresCluster.start({
-    binaries: findBinaries(),
-    directory: join(home, 'cluster'),
-    password: randomBytes(12).toString('hex'),
-    logFile: join(home, 'postgres.log'),
-    port: 0,
-    settings: ['max_connections=100', 'shared_buffers=256MB', 'max_wal_size=2GB'],
-  });
-  await cluster.createDatabase('bench');
+  const database = await startBenchDatabase(POSTGRES_SETTINGS);
   const redis = await startRedis();
   const stack = await Stack.start({
-    database: { url: new Secret(cluster.url('bench')), drop: () => cluster.stop() },
+    database: { url: database.url, drop: () => database.stop() },
     providers: { openai: providerUrl },
     redisUrl: `redis://127.0.0.1:${redis.port}`,
     env: { LOG_LEVEL: 'warn' },
     dataPlaneEnv: { LOG_LEVEL: 'warn', ...dataPlaneEnv },
   });
+  const stop = atTeardown(() => stack.stop());
   const { plane, url, metricsUrl } = await stack.addDataPlane();
+  // Interrupted, it must not wait for its calls to end: nothing of this run is kept.
+  const killDataPlane = atTeardown(async () => void (await plane.kill()));
   const tenant = await stack.tenant();
   const agent = await tenant.agent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000_000, budgetCentsMonthly: 1_000_000_000 });
   const token = await tenant.token(agent.id);
@@ -81,15 +61,15 @@ export async function startGateway(
     dataPlane: plane,
     redis: redis.child,
     redisPort: redis.port,
-    postgresPid: cluster.pid,
-    databaseUrl: new Secret(cluster.url('bench')),
+    postgresPid: database.pid,
+    databaseUrl: database.url,
     tenant,
     token,
     agentId: agent.id,
     async stop() {
-      await stack.stop();
+      await stop();
+      await killDataPlane();
       await redis.child.stop();
-      rmSync(home, { recursive: true, force: true });
     },
   };
 }

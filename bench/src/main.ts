@@ -1,93 +1,85 @@
 /**
  * `npm run bench [scenario …]`: every figure beside a reference measured in the same run, bounded to ten minutes,
- * loopback only. Scenarios: cpu latency streams bodies cold soak (default: all).
+ * loopback only. Scenarios: cpu latency bodies streams cold soak (default: all). Ctrl-C stops all that was started.
  */
-import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.js';
 import { freePort } from './free-port.js';
 import { startGateway } from './gateway-stack.js';
-import { type Chart, machine, writeReport } from './report.js';
+import { machine, type Section, writeReport } from './report.js';
+import { checkRequirements } from './requirements.js';
 import { addedLatency } from './scenarios/added-latency.js';
 import { bigBodies } from './scenarios/big-bodies.js';
 import { coldStart } from './scenarios/cold-start.js';
 import { cpuPerRequest } from './scenarios/cpu-per-request.js';
 import { openStreams } from './scenarios/open-streams.js';
+import type { Bench, Scenario } from './scenarios/scenario.js';
 import { soak } from './scenarios/soak.js';
+import { tearDown, tearDownOnSignals } from './teardown.js';
 
-const SCENARIOS = ['cpu', 'latency', 'streams', 'bodies', 'cold', 'soak'] as const;
+const EXIT = { usage: 64, requirement: 69 } as const;
+const RUN_SECONDS_MAX = 600;
+const SCENARIOS: readonly Scenario[] = [cpuPerRequest, addedLatency, bigBodies, openStreams, coldStart, soak];
+
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(SCENARIOS as readonly string[]).includes(name));
+const unknown = wanted.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
 if (unknown.length > 0) {
-  console.error(`unknown scenario ${unknown.join(', ')}: choose from ${SCENARIOS.join(' ')}`);
-  process.exit(64);
+  console.error(`unknown scenario ${unknown.join(', ')}: choose from ${SCENARIOS.map((s) => s.name).join(' ')}`);
+  process.exit(EXIT.usage);
 }
-if (
-  spawnSync('wrk', ['--version']).error !== undefined ||
-  spawnSync('redis-server', ['--version']).error !== undefined
-) {
-  console.error(
-    'The bench needs wrk and redis-server; nginx, libnginx-mod-http-lua and lua-nginx-redis for the references:',
-  );
-  console.error('  apt-get install wrk redis-server nginx libnginx-mod-http-lua lua-nginx-redis');
-  process.exit(69);
-}
-const runs = (name: (typeof SCENARIOS)[number]): boolean => wanted.length === 0 || wanted.includes(name);
+const requirements = checkRequirements();
+for (const line of requirements.advice) console.error(line);
+if (!requirements.redis) process.exit(EXIT.requirement);
+tearDownOnSignals();
 
-console.log('machine', machine());
-const providerPort = await freePort();
-const mockScript = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
-const mock = await startChild('mock provider', process.execPath, [mockScript, String(providerPort)], providerPort);
-const gateway = await startGateway(`http://127.0.0.1:${providerPort}`);
+const startMs = performance.now();
+const secondsSince = (tickMs: number): number => Math.round((performance.now() - tickMs) / 100) / 10;
+const load = (): number => Math.round(100 * loadavg()[0]!) / 100;
+
 const figures: Record<string, unknown> = {};
-const charts: Chart[] = [];
-try {
-  if (runs('cpu')) {
-    console.log('cpu: CPU per request, 64 connections …');
-    const list = await cpuPerRequest(gateway, providerPort, { rounds: 3, seconds: 6 });
-    figures.cpu = list;
-    console.table(
-      list.map(({ name, requestsPerSecond, cpuUs, errors }) => ({ name, requestsPerSecond, ...cpuUs, errors })),
-    );
-    charts.push({
-      title: 'CPU per request (proxy process)',
-      unit: 'µs',
-      bars: list.map((f) => ({ label: f.name, value: f.cpuUs.proxy ?? 0 })),
-    });
-  }
-  if (runs('latency')) {
-    console.log('latency: added latency at fixed rates …');
-    const list = await addedLatency(gateway, providerPort, { rates: [500, 2000], blocks: 3, blockSeconds: 4 });
-    figures.latency = list;
-    console.table(list);
-    charts.push({
-      title: 'Added latency, p50',
-      unit: 'µs',
-      bars: list.map((f) => ({ label: `${f.name} @ ${f.perSecond}/s`, value: f.addedP50Us })),
-    });
-  }
-  if (runs('bodies')) {
-    console.log('bodies: 100 MiB down and up …');
-    figures.bodies = await bigBodies(gateway, providerPort, 100);
-    console.table(figures.bodies);
-  }
-  if (runs('streams')) {
-    console.log('streams: 5000 open event streams …');
-    figures.streams = await openStreams(gateway, providerPort, { streams: 5_000, seconds: 12 });
-    console.table([figures.streams]);
-  }
-  if (runs('soak')) {
-    console.log('soak: a million requests …');
-    figures.soak = await soak(gateway, 1_000_000, 120);
-    console.table([figures.soak]);
-  }
-  if (runs('cold')) {
-    console.log('cold: 100 000 distinct tokens …');
-    figures.cold = await coldStart(gateway, 100_000);
-    console.table([figures.cold]);
-  }
-} finally {
-  await gateway.stop();
-  await mock.stop();
+const sections: Section[] = [];
+if (requirements.advice.length > 0) sections.push({ title: 'Missing', charts: [], notes: requirements.advice });
+
+async function runScenario(scenario: Scenario, bench: Bench): Promise<void> {
+  const title = `${scenario.name}: ${scenario.title}`;
+  console.log(`\n${title}`);
+  const before = load();
+  const tickMs = performance.now();
+  const { figures: own, rows, charts, notes } = await scenario.run(bench);
+  const seconds = secondsSince(tickMs);
+  const loadAverage = [before, load()];
+  console.table(rows);
+  const lines = [...notes, `${seconds} s, load average ${loadAverage.join(' → ')}`];
+  for (const line of lines) console.log(`  ${line}`);
+  figures[scenario.name] = { seconds, loadAverage, notes, figures: own };
+  sections.push({ title, charts, notes: lines });
 }
-for (const path of writeReport('bench', figures, charts)) console.log('written:', path);
+
+/** After each scenario: what was measured is there even when a later one fails. */
+const write = () => writeReport('bench', { missing: requirements.advice, ...figures }, sections);
+
+async function run(): Promise<void> {
+  console.log('machine', { ...machine(), loadAverage: load() });
+  const providerPort = await freePort();
+  const mockScript = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
+  await startChild('mock provider', process.execPath, [mockScript, String(providerPort)], providerPort);
+  const gateway = await startGateway(`http://127.0.0.1:${providerPort}`);
+  const bench = { gateway, providerPort, secondsLeft: () => RUN_SECONDS_MAX - secondsSince(startMs) };
+  for (const scenario of SCENARIOS) {
+    if (wanted.length > 0 && !wanted.includes(scenario.name)) continue;
+    await runScenario(scenario, bench);
+    write();
+  }
+  for (const path of write()) console.log('written:', path);
+  console.log(`${secondsSince(startMs)} s in all`);
+}
+
+try {
+  await run();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await tearDown();
+}

@@ -23,8 +23,12 @@ const answer = JSON.stringify({
   service_tier: 'default',
 });
 const body = answer + ' '.repeat(Math.max(0, 400 - answer.length));
+/** Each stream gets an event a second; they take turns, as streams of many callers do. */
 const EVENT_MS = 1_000;
-const streams = new Set<HttpResponse>();
+const TURNS = 50;
+const turns = Array.from({ length: TURNS }, () => new Set<HttpResponse>());
+let opened = 0;
+let turn = 0;
 const block = Buffer.alloc(65_536, 'x');
 
 const swallow = (res: HttpResponse, done: (bytes: number) => void): void => {
@@ -56,8 +60,9 @@ uws
   .any('/*', (res, req) => {
     const path = req.getUrl();
     const query = req.getQuery();
+    let streams: Set<HttpResponse> | null = null;
     res.onAborted(() => {
-      streams.delete(res);
+      streams?.delete(res);
     });
     if (path.endsWith('/download')) return download(res, Number(new URLSearchParams(query).get('bytes')));
     if (path.endsWith('/upload')) {
@@ -70,6 +75,7 @@ uws
         res.cork(() =>
           res.writeHeader('content-type', 'text/event-stream').write('event: response.created\ndata: {}\n\n'),
         );
+        streams = turns[opened++ % TURNS]!;
         streams.add(res);
       });
     }
@@ -81,5 +87,5 @@ uws
 
 setInterval(() => {
   const event = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"x","sent":${Date.now()}}\n\n`;
-  for (const res of streams) res.cork(() => res.write(event));
-}, EVENT_MS);
+  for (const res of turns[turn++ % TURNS]!) res.cork(() => res.write(event));
+}, EVENT_MS / TURNS);

@@ -40,10 +40,6 @@ export function treeCpuUs(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + attempt(() => cpuTimeUs(pid)), 0);
 }
 
-export function treeResidentBytes(root: number): number {
-  return processTree(root).reduce((sum, pid) => sum + attempt(() => residentBytes(pid)), 0);
-}
-
 function attempt(read: () => number): number {
   try {
     return read();

@@ -14,6 +14,13 @@ export interface Chart {
   readonly bars: readonly Bar[];
 }
 
+/** A part of the page. */
+export interface Section {
+  readonly title: string;
+  readonly charts: readonly Chart[];
+  readonly notes: readonly string[];
+}
+
 const DIRECTORY = fileURLToPath(new URL('../results/', import.meta.url));
 const BAR_HEIGHT = 26;
 const LABEL_WIDTH = 190;
@@ -27,19 +34,24 @@ export const machine = () => ({
 });
 
 /** Returns the paths written. */
-export function writeReport(name: string, figures: unknown, charts: readonly Chart[]): readonly string[] {
+export function writeReport(name: string, figures: unknown, sections: readonly Section[]): readonly string[] {
   mkdirSync(DIRECTORY, { recursive: true });
   const at = new Date().toISOString();
   const json = `${DIRECTORY}${name}.json`;
   const html = `${DIRECTORY}${name}.html`;
   writeFileSync(json, `${JSON.stringify({ at, machine: machine(), figures }, null, 2)}\n`);
-  const body = charts.map(draw).join('\n');
   writeFileSync(
     html,
     `<!doctype html><meta charset="utf-8"><title>${name}</title><style>body{font:14px sans-serif;margin:2rem}</style>
-<h1>${name}, ${at}</h1><p>${Object.values(machine()).map(String).map(escapeHtml).join(' · ')}</p>\n${body}\n`,
+<h1>${name}, ${at}</h1><p>${Object.values(machine()).map(String).map(escapeHtml).join(' · ')}</p>
+${sections.map(print).join('\n')}\n`,
   );
   return [json, html];
+}
+
+function print({ title, charts, notes }: Section): string {
+  const list = notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('');
+  return `<h1>${escapeHtml(title)}</h1>${charts.map(draw).join('\n')}<ul>${list}</ul>`;
 }
 
 function draw({ title, unit, bars }: Chart): string {

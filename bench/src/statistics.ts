@@ -7,12 +7,23 @@ export function percentile(samples: readonly number[], p: number): number {
 
 export const median = (samples: readonly number[]): number => percentile(samples, 50);
 
-/** Least-squares slope of y over x. */
-export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+export interface Line {
+  readonly slope: number;
+  /** Standard error of the slope: within two of them of 0, nothing was shown to grow. */
+  readonly slopeError: number;
+}
+
+/** Least-squares line of y over x. */
+export function fitLine(points: readonly (readonly [x: number, y: number])[]): Line {
   const n = points.length;
-  const meanX = points.reduce((sum, [x]) => sum + x, 0) / n;
-  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / n;
-  const over = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  const under = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
-  return under === 0 ? 0 : over / under;
+  const meanX = sum(points.map(([x]) => x)) / n;
+  const meanY = sum(points.map(([, y]) => y)) / n;
+  const over = sum(points.map(([x, y]) => (x - meanX) * (y - meanY)));
+  const under = sum(points.map(([x]) => (x - meanX) ** 2));
+  if (n < 3 || under === 0) return { slope: Number.NaN, slopeError: Number.NaN };
+  const slope = over / under;
+  const residuals = sum(points.map(([x, y]) => (y - meanY - slope * (x - meanX)) ** 2));
+  return { slope, slopeError: Math.sqrt(residuals / (n - 2) / under) };
 }

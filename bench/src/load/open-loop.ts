@@ -1,11 +1,13 @@
 /**
  * Open-loop load: requests are due at fixed times whatever the answers do, and latency counts from the due time, so a
- * stalled proxy cannot hide its own queue.
+ * stalled proxy cannot hide its own queue. How late the generator itself was is in the result.
  */
-import { Pool } from 'undici';
+import { Worker } from 'node:worker_threads';
+import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
+import type { Pace } from './pacer.js';
 
 export interface OpenLoopOptions {
-  readonly origin: string;
+  readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -16,42 +18,60 @@ export interface OpenLoopOptions {
 export interface OpenLoopResult {
   /** µs from due time to the last byte, one per answered request. */
   readonly latenciesUs: readonly number[];
+  /** µs from due time to the write, one per request; part of the latency above. */
+  readonly lagsUs: readonly number[];
+  /** What the answers' `server-timing` says, µs: in the gateway before the upstream call, and in that call. */
+  readonly stagesUs: readonly (readonly [gateway: number, upstream: number])[];
   readonly errors: number;
 }
 
-const CONNECTIONS = 128;
+const FIRST_CONNECTIONS = 16;
+/** More calls than this under way at once count as errors: the target does not keep up. */
+const CONNECTIONS_MAX = 1_024;
+const LEAD_US = 200_000;
+const TIMING = /server-timing: gateway;dur=([\d.]{1,12}), upstream;dur=([\d.]{1,12})/;
 
-export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
-  const pool = new Pool(options.origin, { connections: CONNECTIONS, pipelining: 1 });
+export function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
+  const request = postRequest(options, options.headers, options.body);
   const latenciesUs: number[] = [];
+  const lagsUs: number[] = [];
+  const stagesUs: [number, number][] = [];
+  const idle = Array.from({ length: FIRST_CONNECTIONS }, () => new KeepAliveConnection(options.port));
   let errors = 0;
-  const pending: Promise<void>[] = [];
-  const total = options.perSecond * options.seconds;
+  let sent = 0;
+  let finished = 0;
   const intervalUs = 1_000_000 / options.perSecond;
-  const startUs = nowUs();
-  const send = async (dueUs: number): Promise<void> => {
-    try {
-      const { statusCode, body } = await pool.request({
-        method: 'POST',
-        path: options.path,
-        headers: { 'content-type': 'application/json', ...options.headers },
-        body: options.body,
+  const total = options.perSecond * options.seconds;
+  const pace: Pace = { startUs: nowUs() + LEAD_US, intervalUs, total };
+  const pacer = new Worker(new URL('./pacer.js', import.meta.url), { workerData: pace });
+  return new Promise((resolve, reject) => {
+    const finish = (): void => {
+      if (++finished < total) return;
+      for (const connection of idle) connection.close();
+      resolve({ latenciesUs, lagsUs, stagesUs, errors });
+    };
+    const send = (dueUs: number): void => {
+      if (sent - finished > CONNECTIONS_MAX) {
+        errors++;
+        finish();
+        return;
+      }
+      const connection = idle.pop() ?? new KeepAliveConnection(options.port);
+      lagsUs.push(nowUs() - dueUs);
+      connection.send(request, (status, head) => {
+        if (status === 200) latenciesUs.push(nowUs() - dueUs);
+        else errors++;
+        const timing = TIMING.exec(head);
+        if (timing !== null) stagesUs.push([1_000 * Number(timing[1]), 1_000 * Number(timing[2])]);
+        if (!connection.broken) idle.push(connection);
+        finish();
       });
-      await body.dump();
-      if (statusCode === 200) latenciesUs.push(nowUs() - dueUs);
-      else errors++;
-    } catch {
-      errors++;
-    }
-  };
-  for (let sent = 0; sent < total; ) {
-    const due = Math.min(total, Math.floor((nowUs() - startUs) / intervalUs) + 1);
-    for (; sent < due; sent++) pending.push(send(startUs + sent * intervalUs));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await Promise.all(pending);
-  await pool.close();
-  return { latenciesUs, errors };
+    };
+    pacer.on('error', reject);
+    pacer.on('message', (due: number) => {
+      while (sent < due) send(pace.startUs + sent++ * intervalUs);
+    });
+  });
 }
 
-const nowUs = (): number => performance.now() * 1_000;
+const nowUs = (): number => Number(process.hrtime.bigint()) / 1_000;

@@ -1,9 +1,9 @@
 /** nginx as the reference: as a plain proxy, and with Lua and Redis doing equivalent token and limit checks. */
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild } from '../child.js';
 import { freePort } from '../free-port.js';
+import { temporaryDirectory } from '../teardown.js';
 
 const LUA_MODULES = ['/usr/lib/nginx/modules/ndk_http_module.so', '/usr/lib/nginx/modules/ngx_http_lua_module.so'];
 const LUA_REDIS = ['/usr/share/lua/5.1/nginx/redis.lua', '/usr/share/lua/5.1/resty/redis.lua'].find((p) =>
@@ -39,7 +39,7 @@ const upstream = (port: number): string =>
 const forward = `proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection "";`;
 
 async function start(name: string, config: (directory: string, port: number) => string): Promise<Reference> {
-  const directory = mkdtempSync(join(tmpdir(), 'acg-bench-nginx-'));
+  const directory = temporaryDirectory();
   const port = await freePort();
   writeFileSync(join(directory, 'nginx.conf'), config(directory, port));
   const child = await startChild(name, '/usr/sbin/nginx', ['-p', directory, '-c', join(directory, 'nginx.conf')], port);

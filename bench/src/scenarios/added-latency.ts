@@ -1,61 +1,150 @@
-/** Scenario 2: latency that a proxy adds at a fixed rate, through − direct, in alternating blocks of one run. */
-import type { GatewayStack } from '../gateway-stack.js';
-import { runOpenLoop } from '../load/open-loop.js';
+/**
+ * Scenario 2: latency that a proxy adds at a fixed rate, through − direct. All targets take turns in short blocks of one
+ * run; a figure is the median over blocks, and what is subtracted is the direct figure of the same block's turn.
+ */
+import { runClosedLoop } from '../load/closed-loop.js';
+import { type OpenLoopResult, runOpenLoop } from '../load/open-loop.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
-import { percentile } from '../statistics.js';
-import { REQUEST_BODY } from './cpu-per-request.js';
+import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
+import { median, percentile, sum } from '../statistics.js';
+import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
-export interface LatencyFigure {
+const RATES = [500, 2_000];
+const BLOCKS = 5;
+const BLOCK_SECONDS = 2;
+const WARM_SECONDS = 3;
+const WARM_CONNECTIONS = 16;
+
+interface Target {
+  readonly name: string;
+  readonly port: number;
+  readonly path: string;
+}
+
+interface LatencyFigure {
   readonly name: string;
   readonly perSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
   readonly addedP50Us: number;
   readonly addedP99Us: number;
+  /** Lateness of the load generator itself, in all figures alike. */
+  readonly generatorP99Us: number;
+  /** From the gateway's `server-timing`: before the upstream call, in it, and the rest (sockets, spool, the way back). */
+  readonly stagesP50Us: { readonly before: number; readonly upstream: number; readonly rest: number } | null;
   readonly errors: number;
 }
 
-export interface LatencyOptions {
-  readonly rates: readonly number[];
-  readonly blocks: number;
-  readonly blockSeconds: number;
+export const addedLatency: Scenario = {
+  name: 'latency',
+  title: 'added latency, open loop',
+  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
+    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
+    const targets: Target[] = [
+      { name: 'direct', port: providerPort, path: PROVIDER_PATH },
+      { name: 'gateway', port: Number(new URL(gateway.url).port), path: PROXY_PATH },
+    ];
+    if (nginx !== null) targets.push({ name: 'nginx', port: Number(new URL(nginx.url).port), path: PROVIDER_PATH });
+    const headers = { authorization: `Bearer ${gateway.token}` };
+    const figures: LatencyFigure[] = [];
+    try {
+      for (const { port, path } of targets) await warm(`http://127.0.0.1:${port}${path}`, headers);
+      for (const perSecond of RATES) figures.push(...(await measureRate(targets, headers, perSecond)));
+    } finally {
+      await nginx?.child.stop();
+    }
+    return {
+      figures,
+      rows: figures.map(tableRow),
+      charts: [50, 99].map((p) => ({
+        title: `Added latency, p${p}`,
+        unit: 'µs',
+        bars: figures
+          .filter(({ name }) => name !== 'direct')
+          .map((f) => ({ label: `${f.name} @ ${f.perSecond}/s`, value: p === 50 ? f.addedP50Us : f.addedP99Us })),
+      })),
+      notes: nginx === null ? ['nginx left out: not installed'] : ratios(figures),
+    };
+  },
+};
+
+/** Code that has not been called some thousand times yet is slow in a way that no running service is. */
+const warm = (url: string, headers: Readonly<Record<string, string>>) =>
+  runClosedLoop({ url, connections: WARM_CONNECTIONS, seconds: WARM_SECONDS, headers, body: REQUEST_BODY });
+
+async function measureRate(
+  targets: readonly Target[],
+  headers: Readonly<Record<string, string>>,
+  perSecond: number,
+): Promise<readonly LatencyFigure[]> {
+  const blocks: OpenLoopResult[][] = targets.map(() => []);
+  const run = ({ port, path }: Target, seconds: number) =>
+    runOpenLoop({ port, path, headers, body: REQUEST_BODY, perSecond, seconds });
+  for (const target of targets) await run(target, 1);
+  for (let block = 0; block < BLOCKS; block++) {
+    for (const [i, target] of targets.entries()) blocks[i]!.push(await run(target, BLOCK_SECONDS));
+  }
+  const direct = blocks[0]!;
+  return targets.map(({ name }, i) => {
+    const own = blocks[i]!;
+    const at = (p: number) => median(own.map((b) => percentile(b.latenciesUs, p)));
+    const added = (p: number) =>
+      median(own.map((b, n) => percentile(b.latenciesUs, p) - percentile(direct[n]!.latenciesUs, p)));
+    return {
+      name,
+      perSecond,
+      p50Us: at(50),
+      p99Us: at(99),
+      addedP50Us: added(50),
+      addedP99Us: added(99),
+      generatorP99Us: median(own.map((b) => percentile(b.lagsUs, 99))),
+      stagesP50Us: stages(own),
+      errors: sum(own.map((b) => b.errors)),
+    };
+  });
 }
 
-export async function addedLatency(
-  gateway: GatewayStack,
-  providerPort: number,
-  options: LatencyOptions,
-): Promise<readonly LatencyFigure[]> {
-  const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
-  const targets = [
-    { name: 'direct', origin: `http://127.0.0.1:${providerPort}`, path: '/v1/chat/completions' },
-    { name: 'gateway', origin: gateway.url, path: '/v1/proxy/openai/v1/chat/completions' },
-    ...(nginx === null ? [] : [{ name: 'nginx', origin: nginx.url, path: '/v1/chat/completions' }]),
-  ];
-  const figures: LatencyFigure[] = [];
-  try {
-    for (const perSecond of options.rates) {
-      const samples = targets.map(() => ({ latencies: [] as number[], errors: 0 }));
-      for (let block = 0; block <= options.blocks; block++) {
-        for (const [i, { origin, path }] of targets.entries()) {
-          const headers = { authorization: `Bearer ${gateway.token}` };
-          const seconds = block === 0 ? 1 : options.blockSeconds;
-          const result = await runOpenLoop({ origin, path, headers, body: REQUEST_BODY, perSecond, seconds });
-          if (block === 0) continue; // warm-up
-          for (const latency of result.latenciesUs) samples[i]!.latencies.push(latency);
-          samples[i]!.errors += result.errors;
-        }
-      }
-      const direct = samples[0]!.latencies;
-      for (const [i, { name }] of targets.entries()) {
-        const { latencies, errors } = samples[i]!;
-        const [p50Us, p99Us] = [percentile(latencies, 50), percentile(latencies, 99)];
-        const addedP50Us = p50Us - percentile(direct, 50);
-        figures.push({ name, perSecond, p50Us, p99Us, addedP50Us, addedP99Us: p99Us - percentile(direct, 99), errors });
-      }
-    }
-  } finally {
-    await nginx?.child.stop();
-  }
-  return figures;
+function stages(blocks: readonly OpenLoopResult[]): LatencyFigure['stagesP50Us'] {
+  if (blocks.every((block) => block.stagesUs.length === 0)) return null;
+  const before = median(
+    blocks.map((b) =>
+      percentile(
+        b.stagesUs.map(([gateway]) => gateway),
+        50,
+      ),
+    ),
+  );
+  const upstream = median(
+    blocks.map((b) =>
+      percentile(
+        b.stagesUs.map(([, us]) => us),
+        50,
+      ),
+    ),
+  );
+  const total = median(blocks.map((b) => percentile(b.latenciesUs, 50)));
+  return { before, upstream, rest: total - before - upstream };
 }
+
+function tableRow({ name, perSecond, stagesP50Us, ...figure }: LatencyFigure): Readonly<Record<string, unknown>> {
+  return {
+    name,
+    perSecond,
+    p50: rounded(figure.p50Us),
+    p99: rounded(figure.p99Us),
+    'added p50': rounded(figure.addedP50Us),
+    'added p99': rounded(figure.addedP99Us),
+    'generator p99': rounded(figure.generatorP99Us),
+    'before upstream': rounded(stagesP50Us?.before ?? null),
+    upstream: rounded(stagesP50Us?.upstream ?? null),
+    rest: rounded(stagesP50Us?.rest ?? null),
+    errors: figure.errors,
+  };
+}
+
+const ratios = (figures: readonly LatencyFigure[]): string[] =>
+  RATES.map((rate) => {
+    const added = (name: string) => figures.find((f) => f.name === name && f.perSecond === rate)!.addedP50Us;
+    const times = (added('gateway') / added('nginx')).toFixed(1);
+    return `added p50 at ${rate}/s is ${times} × nginx's (goal ≤ 2); all figures in µs`;
+  });

@@ -1,56 +1,99 @@
 /** Scenario 4: 100 MiB up and down: throughput beside nginx, and memory. */
 import { Readable } from 'node:stream';
 import { request } from 'undici';
-import type { GatewayStack } from '../gateway-stack.js';
 import { residentBytes } from '../process-usage.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
+import { median } from '../statistics.js';
+import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
-export interface BodiesFigure {
+interface BodiesFigure {
   readonly name: string;
   readonly downMiBPerSecond: number;
   readonly upMiBPerSecond: number;
-  /** Highest growth seen while the bodies passed, bytes; null for others than the gateway. */
+  /** Highest growth seen while the bodies passed, bytes; null for the provider itself. */
   readonly rssGrowthBytes: number | null;
 }
 
 const MIB = 1_048_576;
+const MEBIBYTES = 100;
+const ROUNDS = 3;
 const BLOCK = Buffer.alloc(65_536, 'x');
 const SAMPLE_MS = 50;
 
-export async function bigBodies(
-  gateway: GatewayStack,
-  providerPort: number,
-  mebibytes: number,
-): Promise<readonly BodiesFigure[]> {
-  const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
-  const authorization = `Bearer ${gateway.token}`;
-  const bytes = mebibytes * MIB;
-  const measure = async (name: string, base: string, pid: number | null): Promise<BodiesFigure> => {
-    const before = pid === null ? 0 : residentBytes(pid);
-    let highest = before;
-    const sampler = setInterval(() => {
-      if (pid !== null) highest = Math.max(highest, residentBytes(pid));
-    }, SAMPLE_MS);
-    const down = await timed(() => download(`${base}/download?bytes=${bytes}`, authorization));
-    const up = await timed(() => upload(`${base}/upload`, authorization, bytes));
-    clearInterval(sampler);
+export const bigBodies: Scenario = {
+  name: 'bodies',
+  title: `${MEBIBYTES} MiB down and up`,
+  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
+    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
+    const { pid } = gateway.dataPlane;
+    const targets: { name: string; base: string; pid: number | null }[] = [
+      { name: 'direct', base: `http://127.0.0.1:${providerPort}`, pid: null },
+      { name: 'gateway', base: `${gateway.url}/v1/proxy/openai/v1`, pid },
+    ];
+    if (nginx !== null) targets.push({ name: 'nginx', base: nginx.url, pid: nginx.child.pid });
+    const rounds = targets.map((): BodiesFigure[] => []);
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const [i, target] of targets.entries()) rounds[i]!.push(await measure(target, gateway.token));
+      }
+    } finally {
+      await nginx?.child.stop();
+    }
+    const figures = rounds.map(summary);
+    return {
+      figures,
+      rows: figures.map(({ name, downMiBPerSecond, upMiBPerSecond, rssGrowthBytes }) => ({
+        name,
+        'down MiB/s': rounded(downMiBPerSecond),
+        'up MiB/s': rounded(upMiBPerSecond),
+        'RSS growth MiB': rounded(rssGrowthBytes === null ? null : rssGrowthBytes / MIB),
+      })),
+      charts: [
+        {
+          title: `${MEBIBYTES} MiB bodies`,
+          unit: 'MiB/s',
+          bars: figures.flatMap((f) => [
+            { label: `${f.name} down`, value: f.downMiBPerSecond },
+            { label: `${f.name} up`, value: f.upMiBPerSecond },
+          ]),
+        },
+      ],
+      notes: nginx === null ? ['nginx left out: not installed'] : [],
+    };
+  },
+};
+
+async function measure(
+  { name, base, pid }: { readonly name: string; readonly base: string; readonly pid: number | null },
+  token: string,
+): Promise<BodiesFigure> {
+  const authorization = `Bearer ${token}`;
+  const before = pid === null ? 0 : residentBytes(pid);
+  let highest = before;
+  const sampler = setInterval(() => {
+    if (pid !== null) highest = Math.max(highest, residentBytes(pid));
+  }, SAMPLE_MS);
+  try {
+    const down = await timed(() => download(`${base}/download?bytes=${MEBIBYTES * MIB}`, authorization));
+    const up = await timed(() => upload(`${base}/upload`, authorization, MEBIBYTES * MIB));
     return {
       name,
-      downMiBPerSecond: mebibytes / down,
-      upMiBPerSecond: mebibytes / up,
+      downMiBPerSecond: MEBIBYTES / down,
+      upMiBPerSecond: MEBIBYTES / up,
       rssGrowthBytes: pid === null ? null : highest - before,
     };
-  };
-  try {
-    const figures = [
-      await measure('direct', `http://127.0.0.1:${providerPort}`, null),
-      await measure('gateway', `${gateway.url}/v1/proxy/openai/v1`, gateway.dataPlane.pid),
-    ];
-    if (nginx !== null) figures.push(await measure('nginx', nginx.url, null));
-    return figures;
   } finally {
-    await nginx?.child.stop();
+    clearInterval(sampler);
   }
+}
+
+/** Median speeds, and the growth of the first round: later ones reuse what it took. */
+function summary(rounds: readonly BodiesFigure[]): BodiesFigure {
+  return {
+    ...rounds[0]!,
+    downMiBPerSecond: median(rounds.map((f) => f.downMiBPerSecond)),
+    upMiBPerSecond: median(rounds.map((f) => f.upMiBPerSecond)),
+  };
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

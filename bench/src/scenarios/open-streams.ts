@@ -1,107 +1,165 @@
-/** Scenario 3: thousands of open event streams, one event a second each: memory per stream, delay added, none lost. */
+/**
+ * Scenario 3: thousands of open event streams, one event a second each: memory per stream, delay of an event, none
+ * lost. The same through nginx, and straight from the provider, one after the other.
+ */
+import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import type { GatewayStack } from '../gateway-stack.js';
 import { residentBytes } from '../process-usage.js';
+import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
 import { percentile } from '../statistics.js';
+import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
-export interface StreamsFigure {
-  readonly streams: number;
-  readonly opened: number;
-  readonly lost: number;
-  readonly eventsPerStream: number;
-  readonly rssBytesPerStream: number;
-  readonly delayP50Ms: number;
-  readonly delayP99Ms: number;
-  readonly directDelayP50Ms: number;
-  readonly directDelayP99Ms: number;
-}
-
-export interface StreamsOptions {
-  readonly streams: number;
-  readonly seconds: number;
-}
-
+const STREAMS_MAX = 10_000;
+const STREAMS = 5_000;
+/** Descriptors that a proxy has beside two per stream. */
+const OTHER_DESCRIPTORS = 500;
+const HELD_MS = 8_000;
+const OPEN_AT_ONCE = 200;
+const OPEN_TIMEOUT_MS = 10_000;
+const KIB = 1_024;
 const BODY = JSON.stringify({ model: 'gpt-5-mini', stream: true, input: 'hi' });
 const SENT = /"sent":(\d{13})/g;
-const OPEN_AT_ONCE = 200;
+
+interface StreamsFigure {
+  readonly name: string;
+  readonly opened: number;
+  /** Closed or reset before their time. */
+  readonly lost: number;
+  readonly eventsPerStream: number;
+  /** Null for the provider itself. */
+  readonly rssBytesPerStream: number | null;
+  readonly delayP50Ms: number;
+  readonly delayP99Ms: number;
+}
 
 interface Held {
-  readonly sockets: readonly Socket[];
+  readonly sockets: Socket[];
   readonly delaysMs: number[];
-  readonly counts: { events: number; opened: number; lost: number };
+  events: number;
+  opened: number;
+  lost: number;
 }
 
-export async function openStreams(
-  gateway: GatewayStack,
-  providerPort: number,
-  options: StreamsOptions,
+export const openStreams: Scenario = {
+  name: 'streams',
+  title: 'open event streams',
+  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
+    const streams = descriptorLimit() >= 2 * STREAMS_MAX + OTHER_DESCRIPTORS ? STREAMS_MAX : STREAMS;
+    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
+    const figures: StreamsFigure[] = [];
+    try {
+      figures.push(await measure('direct', providerPort, '/v1/responses', streams, '', null));
+      const { pid } = gateway.dataPlane;
+      const gatewayPort = Number(new URL(gateway.url).port);
+      const path = '/v1/proxy/openai/v1/responses';
+      figures.push(await measure('gateway', gatewayPort, path, streams, gateway.token, pid));
+      if (nginx !== null) {
+        const port = Number(new URL(nginx.url).port);
+        figures.push(await measure('nginx', port, '/v1/responses', streams, '', nginx.child.pid));
+      }
+    } finally {
+      await nginx?.child.stop();
+    }
+    const of = (name: string) => figures.find((figure) => figure.name === name);
+    return {
+      figures: { streams, targets: figures },
+      rows: figures.map(tableRow),
+      charts: [
+        {
+          title: 'RSS per open stream',
+          unit: 'KiB',
+          bars: figures
+            .filter((f) => f.rssBytesPerStream !== null)
+            .map((f) => ({ label: f.name, value: f.rssBytesPerStream! / KIB })),
+        },
+      ],
+      notes: [
+        `${streams} streams each; goal ≤ 30 KiB of RSS per stream, none lost`,
+        `event delay added at p50: ${of('gateway')!.delayP50Ms - of('direct')!.delayP50Ms} ms`,
+        ...(nginx === null ? ['nginx left out: not installed'] : []),
+      ],
+    };
+  },
+};
+
+/** Soft limit of open files that this process and its children have. */
+const descriptorLimit = (): number => {
+  const text = execFileSync('/bin/sh', ['-c', 'ulimit -n']).toString().trim();
+  return text === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(text);
+};
+
+async function measure(
+  name: string,
+  port: number,
+  path: string,
+  streams: number,
+  token: string,
+  pid: number | null,
 ): Promise<StreamsFigure> {
-  const direct = await hold(providerPort, '/v1/responses', 'none', Math.min(500, options.streams));
-  await new Promise((resolve) => setTimeout(resolve, options.seconds * 500));
-  release(direct);
-  const before = residentBytes(gateway.dataPlane.pid);
-  const held = await hold(
-    Number(new URL(gateway.url).port),
-    '/v1/proxy/openai/v1/responses',
-    gateway.token,
-    options.streams,
-  );
-  await new Promise((resolve) => setTimeout(resolve, options.seconds * 1_000));
-  const after = residentBytes(gateway.dataPlane.pid);
-  const { events, opened, lost } = held.counts;
-  release(held);
-  return {
-    streams: options.streams,
-    opened,
-    lost,
-    eventsPerStream: events / Math.max(1, opened),
-    rssBytesPerStream: (after - before) / Math.max(1, opened),
-    delayP50Ms: percentile(held.delaysMs, 50),
-    delayP99Ms: percentile(held.delaysMs, 99),
-    directDelayP50Ms: percentile(direct.delaysMs, 50),
-    directDelayP99Ms: percentile(direct.delaysMs, 99),
-  };
-}
-
-async function hold(port: number, path: string, token: string, streams: number): Promise<Held> {
-  const held: Held = { sockets: [], delaysMs: [], counts: { events: 0, opened: 0, lost: 0 } };
+  const before = pid === null ? 0 : residentBytes(pid);
+  const held: Held = { sockets: [], delaysMs: [], events: 0, opened: 0, lost: 0 };
   const request =
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}\r\n` +
     `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
   for (let opened = 0; opened < streams; opened += OPEN_AT_ONCE) {
     const batch = Array.from({ length: Math.min(OPEN_AT_ONCE, streams - opened) }, () => openOne(port, request, held));
-    (held.sockets as Socket[]).push(...(await Promise.all(batch)));
+    held.sockets.push(...(await Promise.all(batch)));
   }
-  return held;
+  held.events = 0;
+  held.delaysMs.length = 0; // counted from here on: all are open
+  await new Promise((resolve) => setTimeout(resolve, HELD_MS));
+  const after = pid === null ? 0 : residentBytes(pid);
+  const { events, opened, lost } = held;
+  for (const socket of held.sockets) {
+    socket.removeAllListeners('close');
+    socket.destroy();
+  }
+  return {
+    name,
+    opened,
+    lost,
+    eventsPerStream: events / Math.max(1, opened),
+    rssBytesPerStream: pid === null ? null : (after - before) / Math.max(1, opened),
+    delayP50Ms: percentile(held.delaysMs, 50),
+    delayP99Ms: percentile(held.delaysMs, 99),
+  };
 }
 
 function openOne(port: number, request: string, held: Held): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    const timer = setTimeout(resolve, OPEN_TIMEOUT_MS, socket);
     let first = true;
     socket.on('data', (chunk: Buffer) => {
       if (first) {
         first = false;
-        if (chunk.includes('200 OK')) held.counts.opened++;
+        clearTimeout(timer);
+        if (chunk.includes('200 OK')) held.opened++;
         resolve(socket);
       }
       const now = Date.now();
       for (const [, sent] of chunk.toString('latin1').matchAll(SENT)) {
-        held.counts.events++;
+        held.events++;
         held.delaysMs.push(now - Number(sent));
       }
     });
-    socket.on('error', () => resolve(socket));
+    socket.on('error', () => {}); // `close` follows
     socket.on('close', () => {
-      held.counts.lost++;
+      held.lost++;
       resolve(socket);
     });
   });
 }
 
-function release(held: Held): void {
-  for (const socket of held.sockets) {
-    socket.removeAllListeners('close');
-    socket.destroy();
-  }
+function tableRow(figure: StreamsFigure): Readonly<Record<string, unknown>> {
+  const { name, opened, lost, eventsPerStream, rssBytesPerStream, delayP50Ms, delayP99Ms } = figure;
+  return {
+    name,
+    opened,
+    lost,
+    'events per stream': rounded(eventsPerStream),
+    'RSS KiB per stream': rounded(rssBytesPerStream === null ? null : rssBytesPerStream / KIB),
+    'delay p50 ms': delayP50Ms,
+    'delay p99 ms': delayP99Ms,
+  };
 }

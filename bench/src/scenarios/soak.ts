@@ -1,42 +1,145 @@
-/** Scenario 7: a million requests; does memory grow with them? */
+/**
+ * Scenario 7: a million requests with everything on; does memory grow with them? A line is laid through the samples
+ * after the warm-up; the reference is Fastify reply-from under the same load for a shorter time.
+ */
+import { execFileSync } from 'node:child_process';
 import type { GatewayStack } from '../gateway-stack.js';
-import { runWrk } from '../load/wrk.js';
+import { runClosedLoop } from '../load/closed-loop.js';
+import { readMetrics } from '../metrics-page.js';
 import { residentBytes } from '../process-usage.js';
-import { slope } from '../statistics.js';
-import { REQUEST_BODY } from './cpu-per-request.js';
+import { type Candidate, fastifyReplyFrom } from '../references/candidates.js';
+import { PROXY_PATH, REQUEST_BODY } from '../request.js';
+import { fitLine, type Line } from '../statistics.js';
+import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
-export interface SoakFigure {
+const REQUESTS = 1_000_000;
+const REFERENCE_REQUESTS = 250_000;
+const ROUND_SECONDS = 3;
+const SECONDS_MAX = 110;
+const REFERENCE_SECONDS_MAX = 20;
+const CONNECTIONS = 64;
+/** Part of the samples that count as warm-up. */
+const WARM_PART = 0.3;
+const MIB = 1_048_576;
+const UNIT = 100_000;
+
+interface Sample {
   readonly requests: number;
-  readonly rssStartBytes: number;
-  readonly rssEndBytes: number;
-  /** Growth per million requests by least squares over the second half, bytes. */
-  readonly slopeBytesPerMillion: number;
-  readonly errors: number;
+  readonly rssMiB: number;
+  /** Null for the reference. */
+  readonly redisMiB: number | null;
+  readonly spoolMiB: number | null;
 }
 
-const ROUND_SECONDS = 5;
+interface SoakFigure {
+  readonly name: string;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly errors: number;
+  /** MiB per 100 000 requests. */
+  readonly rssSlope: Line;
+  readonly redisSlope: Line | null;
+  readonly spoolMiBMax: number | null;
+  readonly samples: readonly Sample[];
+}
 
-export async function soak(gateway: GatewayStack, requests: number, secondsMax: number): Promise<SoakFigure> {
-  const points: (readonly [number, number])[] = [];
-  let done = 0;
+type Measure = () => Promise<Omit<Sample, 'requests'>>;
+
+export const soak: Scenario = {
+  name: 'soak',
+  title: 'a million requests',
+  async run({ gateway, providerPort, secondsLeft }: Bench): Promise<ScenarioResult> {
+    const headers = { authorization: `Bearer ${gateway.token}` };
+    const url = `${gateway.url}${PROXY_PATH}`;
+    const limit = Math.min(SECONDS_MAX, secondsLeft() - 60);
+    const figures = [await load('gateway', url, headers, REQUESTS, limit, () => gatewayMemory(gateway))];
+    const fastify = await fastifyReplyFrom(providerPort, headers);
+    try {
+      const memory = referenceMemory(fastify);
+      figures.push(await load(fastify.name, fastify.url, headers, REFERENCE_REQUESTS, REFERENCE_SECONDS_MAX, memory));
+    } finally {
+      await fastify.stop();
+    }
+    const { samples, requests } = figures[0]!;
+    return {
+      figures,
+      rows: figures.map(tableRow),
+      charts: [
+        {
+          title: 'Data plane: RSS while a million requests pass',
+          unit: 'MiB',
+          bars: samples.map((s) => ({ label: `${Math.round(s.requests / 1_000)} 000 requests`, value: s.rssMiB })),
+        },
+      ],
+      notes: [
+        `slopes in MiB per ${UNIT} requests ± standard error, the first ${100 * WARM_PART} % of the samples left out`,
+        ...(requests < REQUESTS ? [`stopped by the clock after ${requests} requests`] : []),
+      ],
+    };
+  },
+};
+
+async function load(
+  name: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  total: number,
+  secondsMax: number,
+  measure: Measure,
+): Promise<SoakFigure> {
+  const samples: Sample[] = [];
+  let requests = 0;
+  let seconds = 0;
   let errors = 0;
-  for (let elapsed = 0; done < requests && elapsed < secondsMax; elapsed += ROUND_SECONDS) {
-    const load = await runWrk({
-      url: `${gateway.url}/v1/proxy/openai/v1/chat/completions`,
-      connections: 64,
-      seconds: ROUND_SECONDS,
-      headers: { Authorization: `Bearer ${gateway.token}` },
-      body: REQUEST_BODY,
-    });
-    done += load.requests;
-    errors += load.errors;
-    points.push([done / 1_000_000, residentBytes(gateway.dataPlane.pid)]);
+  while (requests < total && seconds < secondsMax) {
+    const round = { url, connections: CONNECTIONS, seconds: ROUND_SECONDS, headers, body: REQUEST_BODY };
+    const result = await runClosedLoop(round);
+    requests += result.requests;
+    errors += result.errors;
+    seconds += ROUND_SECONDS;
+    samples.push({ requests, ...(await measure()) });
   }
+  const steady = samples.slice(Math.floor(samples.length * WARM_PART));
+  const line = (of: (sample: Sample) => number) => fitLine(steady.map((s) => [s.requests / UNIT, of(s)]));
+  const kept = samples[0]?.redisMiB !== null;
   return {
-    requests: done,
-    rssStartBytes: points[0]![1],
-    rssEndBytes: points.at(-1)![1],
-    slopeBytesPerMillion: slope(points.slice(points.length >> 1)),
+    name,
+    requests,
+    seconds,
+    errors,
+    rssSlope: line((s) => s.rssMiB),
+    redisSlope: kept ? line((s) => s.redisMiB!) : null,
+    spoolMiBMax: kept ? Math.max(...samples.map((s) => s.spoolMiB!)) : null,
+    samples,
+  };
+}
+
+async function gatewayMemory(gateway: GatewayStack): ReturnType<Measure> {
+  const info = execFileSync('redis-cli', ['-p', String(gateway.redisPort), 'info', 'memory']).toString();
+  return {
+    rssMiB: residentBytes(gateway.dataPlane.pid) / MIB,
+    redisMiB: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / MIB,
+    spoolMiB: (await readMetrics(gateway.metricsUrl)).get('gateway_spool_bytes')! / MIB,
+  };
+}
+
+const referenceMemory =
+  ({ processes }: Candidate): Measure =>
+  async () => ({ rssMiB: residentBytes(processes.proxy![0]!) / MIB, redisMiB: null, spoolMiB: null });
+
+function tableRow(figure: SoakFigure): Readonly<Record<string, unknown>> {
+  const { name, requests, seconds, errors, rssSlope, redisSlope, spoolMiBMax, samples } = figure;
+  const text = (line: Line) => `${line.slope.toFixed(2)} ± ${line.slopeError.toFixed(2)}`;
+  return {
+    name,
+    requests,
+    seconds,
+    'RSS first MiB': rounded(samples[0]!.rssMiB),
+    'RSS last MiB': rounded(samples.at(-1)!.rssMiB),
+    'RSS slope': text(rssSlope),
+    'Redis last MiB': rounded(samples.at(-1)!.redisMiB),
+    'Redis slope': redisSlope === null ? null : text(redisSlope),
+    'spool max MiB': rounded(spoolMiBMax),
     errors,
   };
 }

@@ -1,0 +1,31 @@
+/** A Postgres of the bench's own: embedded binaries, a new cluster in a temporary directory, one empty database. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from '@acg/base/secret';
+import { findBinaries } from '@acg/singlenode/postgres/binaries';
+import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import { atTeardown, temporaryDirectory } from './teardown.js';
+
+export interface BenchDatabase {
+  readonly url: Secret;
+  /** Of the server itself; its backends are its children. */
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export async function startBenchDatabase(settings: readonly string[]): Promise<BenchDatabase> {
+  const home = temporaryDirectory();
+  chmodSync(home, 0o711); // the server runs as another user than root
+  const cluster = await PostgresCluster.start({
+    binaries: findBinaries(),
+    directory: join(home, 'cluster'),
+    password: randomBytes(12).toString('hex'),
+    logFile: join(home, 'postgres.log'),
+    port: 0,
+    settings,
+  });
+  const stop = atTeardown(() => cluster.stop());
+  await cluster.createDatabase('bench');
+  return { url: new Secret(cluster.url('bench')), pid: cluster.pid, stop };
+}

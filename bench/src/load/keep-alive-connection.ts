@@ -1,0 +1,84 @@
+/**
+ * One HTTP/1.1 connection that sends a ready-made request and finds the end of its answer by `content-length`: a few
+ * microseconds per call, so that a load generator made of these is not what is measured.
+ */
+import { connect, type Socket } from 'node:net';
+
+/** `status` 0: the connection broke or the answer could not be read. */
+export type AnswerDone = (status: number, head: string) => void;
+
+const HEAD_END = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: (\d{1,15})\r\n/i;
+
+export class KeepAliveConnection {
+  readonly #socket: Socket;
+  #received = '';
+  #done: AnswerDone | null = null;
+  #bytesWanted = -1;
+  #head = '';
+  broken = false;
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#socket.setEncoding('latin1');
+    this.#socket.on('data', (text: string) => this.#take(text));
+    this.#socket.on('error', () => this.#end());
+    this.#socket.on('close', () => this.#end());
+  }
+
+  /** One call at a time. */
+  send(request: Buffer, done: AnswerDone): void {
+    this.#done = done;
+    if (this.broken) this.#end();
+    else this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(text: string): void {
+    this.#received = this.#received === '' ? text : this.#received + text;
+    if (this.#bytesWanted < 0) {
+      const headEnd = this.#received.indexOf(HEAD_END);
+      if (headEnd < 0) return;
+      this.#head = this.#received.slice(0, headEnd + 2);
+      const length = LENGTH.exec(this.#head);
+      if (length === null) {
+        this.#socket.destroy(new Error('an answer without content-length'));
+        return;
+      }
+      this.#bytesWanted = headEnd + HEAD_END.length + Number(length[1]);
+    }
+    if (this.#received.length < this.#bytesWanted) return;
+    this.#received = '';
+    this.#bytesWanted = -1;
+    this.#answer(Number(this.#head.slice(9, 12)), this.#head);
+  }
+
+  #end(): void {
+    this.broken = true;
+    this.#answer(0, '');
+  }
+
+  #answer(status: number, head: string): void {
+    const done = this.#done;
+    this.#done = null;
+    done?.(status, head);
+  }
+}
+
+/** The bytes of a POST with a JSON body. */
+export function postRequest(
+  target: { readonly port: number; readonly path: string },
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Buffer {
+  const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return Buffer.from(
+    `POST ${target.path} HTTP/1.1\r\nhost: 127.0.0.1:${target.port}\r\n${lines.join('')}` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

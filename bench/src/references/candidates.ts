@@ -1,0 +1,122 @@
+/** Everything that scenario 1 sends the same call through: the gateway, its references, and the provider itself. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { startChild } from '../child.js';
+import { freePort } from '../free-port.js';
+import { type GatewayStack, startRedis } from '../gateway-stack.js';
+import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
+import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';
+import { installPortkey, portkeyHeaders, startPortkey } from './portkey.js';
+
+export interface Candidate {
+  readonly name: string;
+  /** Of the call itself. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Figure name → roots of the process trees summed. `proxy` is the one that answers. */
+  readonly processes: Readonly<Record<string, readonly number[]>>;
+  stop(): Promise<void>;
+}
+
+export interface Candidates {
+  readonly list: readonly Candidate[];
+  /** Name of a reference that is left out → why. */
+  readonly leftOut: Readonly<Record<string, string>>;
+}
+
+const nothing = async (): Promise<void> => {};
+
+/** Starts all that can be had here; what cannot is left out with a word why. */
+export async function startCandidates(gateway: GatewayStack, providerPort: number): Promise<Candidates> {
+  const headers = { authorization: `Bearer ${gateway.token}` };
+  const list: Candidate[] = [gatewayCandidate(gateway, headers)];
+  const leftOut: Record<string, string> = {};
+  const attempt = async (name: string, problem: string | null, start: () => Promise<Candidate>): Promise<void> => {
+    try {
+      if (problem !== null) throw new Error(problem);
+      const candidate = await start();
+      list.push(candidate);
+      await expectProviderAnswer(candidate);
+    } catch (error) {
+      leftOut[name] = (error as Error).message;
+      if (list.at(-1)!.name === name) await list.pop()!.stop();
+    }
+  };
+  await attempt('nginx + Lua + Redis', luaAvailable() ? null : 'not installed', () => lua(providerPort, headers));
+  await attempt('nginx', nginxAvailable() ? null : 'not installed', async () => {
+    const { url, child } = await startPlainNginx(providerPort);
+    return simple('nginx', `${url}${PROVIDER_PATH}`, headers, child);
+  });
+  await attempt('Fastify reply-from', null, () => fastifyReplyFrom(providerPort, headers));
+  await attempt('Portkey', await installPortkey(), async () => {
+    const { url, child } = await startPortkey();
+    return simple('Portkey', `${url}/chat/completions`, { ...headers, ...portkeyHeaders(providerPort) }, child);
+  });
+  await expectProviderAnswer(list[0]!);
+  const direct = `http://127.0.0.1:${providerPort}${PROVIDER_PATH}`;
+  list.push({ name: 'direct', url: direct, headers, processes: {}, stop: nothing });
+  return { list, leftOut };
+}
+
+function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']): Candidate {
+  return {
+    name: 'gateway',
+    url: `${gateway.url}${PROXY_PATH}`,
+    headers,
+    processes: {
+      proxy: [gateway.dataPlane.pid],
+      redis: [gateway.redis.pid],
+      controlPlane: [gateway.stack.control.pid],
+      postgres: [gateway.postgresPid],
+    },
+    stop: nothing,
+  };
+}
+
+async function lua(providerPort: number, headers: Candidate['headers']): Promise<Candidate> {
+  const redis = await startRedis();
+  const load = ['-p', String(redis.port), 'script', 'load', ADMIT_SCRIPT];
+  const sha = execFileSync('redis-cli', load).toString().trim();
+  const { url, child } = await startLuaNginx(providerPort, redis.port, sha);
+  return {
+    name: 'nginx + Lua + Redis',
+    url: `${url}${PROVIDER_PATH}`,
+    headers,
+    processes: { proxy: [child.pid], redis: [redis.child.pid] },
+    async stop() {
+      await child.stop();
+      await redis.child.stop();
+    },
+  };
+}
+
+/** Its own process, no checks. */
+export async function fastifyReplyFrom(providerPort: number, headers: Candidate['headers']): Promise<Candidate> {
+  const port = await freePort();
+  const script = fileURLToPath(new URL('./fastify-reply-from.js', import.meta.url));
+  const args = [script, String(port), `http://127.0.0.1:${providerPort}`];
+  const child = await startChild('fastify', process.execPath, args, port);
+  return simple('Fastify reply-from', `http://127.0.0.1:${port}${PROVIDER_PATH}`, headers, child);
+}
+
+function simple(
+  name: string,
+  url: string,
+  headers: Candidate['headers'],
+  child: { readonly pid: number; stop(): Promise<void> },
+): Candidate {
+  return { name, url, headers, processes: { proxy: [child.pid] }, stop: () => child.stop() };
+}
+
+/** A reference that answers anything but what the provider said would measure nothing. */
+async function expectProviderAnswer({ name, url, headers }: Candidate): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: REQUEST_BODY,
+  });
+  const text = await answer.text();
+  if (answer.status !== 200 || !text.includes('chatcmpl-bench')) {
+    throw new Error(`${name} answers ${answer.status} ${text.slice(0, 80)}`);
+  }
+}

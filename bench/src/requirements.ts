@@ -1,0 +1,27 @@
+/** Programs that come from Debian packages, not from npm; what is missing costs the figures that need it, no more. */
+import { spawnSync } from 'node:child_process';
+import { luaAvailable, nginxAvailable } from './references/nginx.js';
+
+export interface Requirements {
+  /** Without it the bench cannot run: the counters would be others. */
+  readonly redis: boolean;
+  readonly wrk: boolean;
+  /** One line for each thing that is missing, with the command that installs it. */
+  readonly advice: readonly string[];
+}
+
+const runs = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
+
+export function checkRequirements(): Requirements {
+  const redis = runs('redis-server') && runs('redis-cli');
+  const wrk = runs('wrk');
+  const advice: string[] = [];
+  if (!redis) advice.push('redis-server is missing, the bench cannot run: apt-get install redis-server redis-tools');
+  if (!wrk) advice.push('wrk is missing, a slower load generator stands in: apt-get install wrk');
+  if (!nginxAvailable()) advice.push('nginx is missing, its references are left out: apt-get install nginx-light');
+  if (!luaAvailable())
+    advice.push(
+      'nginx + Lua + Redis is left out: apt-get install nginx libnginx-mod-http-lua lua-nginx-redis redis-server',
+    );
+  return { redis, wrk, advice };
+}
