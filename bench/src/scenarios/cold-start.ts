@@ -1,6 +1,7 @@
 /**
  * Scenario 5: many distinct gateway tokens, each used once: resolves per second, and memory per cached context. The
- * reference is a second pass over the same tokens, which differs only in that they are known by then.
+ * reference is a second pass over the newest of them, which differs only in that they are known by then (the cache is
+ * bounded, so it need not hold them all).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -12,6 +13,7 @@ import { residentBytes, treeCpuUs } from '../process-usage.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
 const TOKENS = 100_000;
+const WARM_TOKENS = 40_000;
 const INSERT_ROWS = 5_000;
 const CONNECTIONS = 64;
 const PASS_SECONDS_MAX = 60;
@@ -37,7 +39,8 @@ export const coldStart: Scenario = {
     const tokens = await insertTokens(gateway, TOKENS);
     const limit = () => Math.min(PASS_SECONDS_MAX, secondsLeft() - 20);
     const cold = await pass('cold', gateway, tokens, limit());
-    const warm = await pass('warm', gateway, tokens.slice(0, cold.tokens), limit());
+    const known = tokens.slice(Math.max(0, cold.tokens - WARM_TOKENS), cold.tokens);
+    const warm = await pass('warm', gateway, known, limit());
     const figures = [cold, warm];
     return {
       figures,
