@@ -1,0 +1,156 @@
+/** Deaths in the middle of an outage: the state is right after the restart, and no probe place is lost for ever. */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openSql, type Sql } from '@acg/controlplane/db/sql';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { TestPlane } from '../plane-process.js';
+import { Stack } from '../stack.js';
+import { until } from '../until.js';
+
+const PROBES = 3;
+let stack: Stack;
+let sql: Sql;
+let provider: Server;
+let plane: TestPlane;
+let url: string;
+let token: string;
+/** What the provider answers; null: it keeps the calls until {@link answerHeld}. */
+let providerStatus: number | null = 200;
+let calls = 0;
+let held: ServerResponse[] = [];
+
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      calls++;
+      if (providerStatus === null) held.push(response);
+      else answer(response, providerStatus);
+    });
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  stack = await Stack.start({
+    providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+    // A cooldown that never ends by itself: the tests say when it has passed.
+    env: {
+      CIRCUIT_WINDOW_MS: '5000',
+      CIRCUIT_MIN_REQUESTS: '10',
+      CIRCUIT_COOLDOWN_MS: '3600000',
+      CIRCUIT_PROBES: String(PROBES),
+    },
+  });
+  sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  ({ plane, url } = await stack.addDataPlane());
+  const tenant = await stack.tenant();
+  const agent = await tenant.agent({ rpmLimit: 100_000, rpdLimit: 1_000_000 });
+  token = await tenant.token(agent.id);
+  await tenant.account(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
+});
+afterAll(async () => {
+  await sql?.end();
+  await stack?.stop();
+  provider.closeAllConnections();
+  provider.close();
+});
+
+/** Each test begins with an OPEN circuit and a data plane that knows it. */
+beforeEach(async () => {
+  held = [];
+  providerStatus = 503;
+  await until(
+    'the circuit is open',
+    async () => (await call()).headers.has('retry-after') && (await state()) === 'OPEN',
+  );
+});
+
+function answer(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+}
+
+const call = (): Promise<Response> =>
+  fetch(`${url}/v1/proxy/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+
+async function state(): Promise<string> {
+  const { body } = await stack.call('GET', '/v1/status', null);
+  return body.providers.find((entry: { slug: string }) => entry.slug === 'openai').state;
+}
+
+/** Refused by the gateway itself; the provider hears nothing of it. */
+async function expectRefused(): Promise<void> {
+  const before = calls;
+  const response = await call();
+  expect([response.status, response.headers.has('retry-after'), calls]).toEqual([503, true, before]);
+}
+
+async function restartDataPlane(): Promise<void> {
+  const ready = await plane.start();
+  url = `http://127.0.0.1:${ready.port}`;
+  const readyUrl = `http://127.0.0.1:${ready.metricsPort}/readyz`;
+  await until('the data plane is ready', async () => (await fetch(readyUrl)).status === 200);
+}
+
+async function endCooldown(): Promise<void> {
+  await sql`update circuits set open_until = clock_timestamp() where state = 'OPEN'`;
+  await until('the circuit is half open', async () => (await state()) === 'HALF_OPEN');
+}
+
+/** All probes are under way and the provider says nothing; resolves with what their agents will get. */
+async function probesUnderWay(): Promise<{ ends: Promise<(number | 'broken')[]> }> {
+  providerStatus = null;
+  const probes: Promise<number | 'broken'>[] = [];
+  // The data plane may not have heard of the half-open circuit yet, and refuses until it has.
+  await until('all probes are at the provider', async () => {
+    const before = held.length;
+    const probe = call().then(
+      (response) => response.status,
+      () => 'broken' as const,
+    );
+    await Promise.race([probe, until('it has arrived', () => held.length > before).catch(() => {})]);
+    if (held.length > before) probes.push(probe);
+    return held.length === PROBES;
+  });
+  return { ends: Promise.all(probes) };
+}
+
+test('circuit crash: an OPEN circuit is known to a data plane that was killed as soon as it is ready again', async () => {
+  await plane.kill();
+  providerStatus = 200;
+  await restartDataPlane();
+  await expectRefused();
+  expect(await state()).toBe('OPEN');
+});
+
+test('circuit crash: probes that died with their data plane leave their places to others in the end', async () => {
+  await endCooldown();
+  const { ends } = await probesUnderWay();
+  await expectRefused(); // no place is left
+  await plane.kill();
+  expect(await ends).toEqual(Array(PROBES).fill('broken'));
+  providerStatus = 200;
+  await restartDataPlane();
+  expect(await state()).toBe('HALF_OPEN');
+  await expectRefused(); // nobody knows yet that they are dead
+  await sql`update circuit_probes set expires_at = clock_timestamp()`; // a minute later
+  const before = calls;
+  for (let i = 0; i < PROBES; i++) expect((await call()).status).toBe(200);
+  expect(calls).toBe(before + PROBES);
+  await until('the circuit is closed', async () => (await state()) === 'CLOSED');
+  expect(await sql`select lease from circuit_probes`).toHaveLength(0);
+});
+
+test('circuit crash: results of probes survive the death of both planes', async () => {
+  await endCooldown();
+  const { ends } = await probesUnderWay();
+  await stack.control.kill();
+  for (const response of held) answer(response, 200);
+  expect(await ends).toEqual(Array(PROBES).fill(200)); // what an agent has received is on disk
+  await plane.kill();
+  const before = calls;
+  await stack.startControl();
+  expect(await state()).toBe('HALF_OPEN');
+  await restartDataPlane();
+  await until('the circuit is closed', async () => (await state()) === 'CLOSED');
+  expect(calls).toBe(before);
+  providerStatus = 200;
+  await until('calls pass again', async () => (await call()).status === 200);
+});
