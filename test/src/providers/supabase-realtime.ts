@@ -18,16 +18,19 @@ export class Realtime {
   /** Text frames that clients sent. */
   readonly received: string[] = [];
   readonly #server = new WebSocketServer({ noServer: true });
-  readonly #accepts: (key: string | null) => boolean;
+  readonly #key: string;
+  readonly #userJwt: string;
 
-  constructor(accepts: (key: string | null) => boolean) {
-    this.#accepts = accepts;
+  /** Upgrades need the project's key; an access token must be that key or the session of the signed-in user. */
+  constructor(key: string, userJwt: string) {
+    this.#key = key;
+    this.#userJwt = userJwt;
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? '/', 'http://stand-in');
     // Realtime itself reads the key from the query only.
-    if (url.pathname !== '/realtime/v1/websocket' || !this.#accepts(url.searchParams.get('apikey'))) {
+    if (url.pathname !== '/realtime/v1/websocket' || url.searchParams.get('apikey') !== this.#key) {
       socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
       return;
     }
@@ -62,9 +65,13 @@ export class Realtime {
         ),
       );
     };
-    if (message.event === 'phx_join')
-      send('phx_reply', { status: 'ok', response: { postgres_changes: [] } }, message.ref);
-    else if (message.event === 'heartbeat') send('phx_reply', { status: 'ok', response: {} }, message.ref);
+    if (message.event === 'phx_join' || message.event === 'access_token') {
+      const { access_token: accessToken } = message.payload;
+      const isKnown = accessToken === undefined || accessToken === this.#key || accessToken === this.#userJwt;
+      if (!isKnown) send('phx_reply', { status: 'error', response: { reason: 'InvalidJWTToken' } }, message.ref);
+      else send('phx_reply', { status: 'ok', response: { postgres_changes: [] } }, message.ref);
+    }
+    if (message.event === 'heartbeat') send('phx_reply', { status: 'ok', response: {} }, message.ref);
     else if (message.event === 'phx_leave') send('phx_reply', { status: 'ok', response: {} }, message.ref);
   }
 }

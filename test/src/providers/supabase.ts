@@ -27,13 +27,20 @@ interface Todo {
   done: boolean;
 }
 
+/** A secret key of the older kind: a JWT. Clients repeat it as their access token in realtime's messages. */
+export const SERVICE_JWT = `${JWT_HEAD}.${Buffer.from('{"role":"service_role","exp":4102444800}').toString('base64url')}.c2VydmljZS1zaWduYXR1cmU`;
+
 export class SupabaseStandIn extends StandIn {
-  readonly realtime = new Realtime((key) => key === REAL.supabase);
+  readonly realtime: Realtime;
+  readonly #key: string;
   #todos: Todo[] = [];
   readonly #objects = new Map<string, { readonly bytes: Buffer; readonly type: string }>();
 
-  constructor() {
+  /** `key`: the project's secret key, the only one that is taken. */
+  constructor(key: string = REAL.supabase) {
     super();
+    this.#key = key;
+    this.realtime = new Realtime(key, USER_JWT);
     this.reset();
   }
 
@@ -45,8 +52,8 @@ export class SupabaseStandIn extends StandIn {
 
   protected override answer(request: SeenRequest): Answer {
     const { apikey, authorization } = request.headers;
-    if (apikey !== REAL.supabase) return json(401, { message: 'Invalid API key', hint: 'Double check your API key.' });
-    if (authorization !== `Bearer ${REAL.supabase}` && authorization !== `Bearer ${USER_JWT}`) {
+    if (apikey !== this.#key) return json(401, { message: 'Invalid API key', hint: 'Double check your API key.' });
+    if (authorization !== `Bearer ${this.#key}` && authorization !== `Bearer ${USER_JWT}`) {
       return json(401, { code: 'PGRST301', message: 'JWT could not be decoded', details: null, hint: null });
     }
     if (request.path === '/rest/v1/todos') return this.#rest(request);

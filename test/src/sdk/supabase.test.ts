@@ -2,8 +2,9 @@ import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { REAL } from '../providers/credentials.js';
-import { SupabaseStandIn, USER_JWT } from '../providers/supabase.js';
-import { TestGateway } from './gateway.js';
+import { SERVICE_JWT, SupabaseStandIn, USER_JWT } from '../providers/supabase.js';
+import { until } from '../until.js';
+import { type Route, TestGateway } from './gateway.js';
 
 let provider: SupabaseStandIn;
 let gateway: TestGateway;
@@ -24,8 +25,10 @@ beforeEach(() => {
 });
 
 function client(way: string): SupabaseClient {
-  const { baseUrl, key } =
-    way === 'direct' ? { baseUrl: provider.origin, key: REAL.supabase } : gateway.route('supabase');
+  return clientOf(way === 'direct' ? { baseUrl: provider.origin, key: REAL.supabase } : gateway.route('supabase'));
+}
+
+function clientOf({ baseUrl, key }: Route): SupabaseClient {
   return createClient(baseUrl, key, {
     auth: { persistSession: false, autoRefreshToken: false },
     // Node 20 has no WebSocket of its own.
@@ -98,6 +101,45 @@ describe.each(['direct', 'gateway'])('supabase realtime, %s', (way) => {
     expect(await received).toEqual({ text: 'ü ✓' });
     expect(new URLSearchParams(provider.realtime.joined.at(-1)!.split('?')[1]).get('apikey')).toBe(REAL.supabase);
     expect(provider.realtime.received.join()).not.toContain('acg_');
+    await supabase.removeAllChannels();
+    await supabase.realtime.disconnect();
+  });
+});
+
+describe.each(['direct', 'gateway'])('supabase realtime with a key that is a JWT, %s', (way) => {
+  let project: SupabaseStandIn;
+  let own: TestGateway;
+  beforeAll(async () => {
+    project = await new SupabaseStandIn(SERVICE_JWT).start();
+    const credentials = { apiKey: SERVICE_JWT, url: project.origin };
+    own = await TestGateway.start([{ slug: 'supabase', origin: project.origin, credentials }]);
+  });
+  afterAll(async () => {
+    await own.stop();
+    await project.close();
+  });
+
+  test('the access token in a join and in its renewals is the real key, or the user’s own session', async () => {
+    const route = way === 'direct' ? { baseUrl: project.origin, key: SERVICE_JWT } : own.route('supabase');
+    const supabase = clientOf(route);
+    expect((await supabase.from('todos').select('*').eq('id', 1)).error).toBeNull();
+    await supabase.realtime.setAuth(); // takes the client's own key
+    const channel = supabase.channel('room', { config: { private: true } });
+    const joined = new Promise<string>((done) => channel.subscribe((status) => done(status)));
+    expect(await joined).toBe('SUBSCRIBED');
+    await supabase.realtime.setAuth(USER_JWT);
+    await supabase.realtime.setAuth();
+    const sent = (): [event: string, accessToken: unknown][] =>
+      project.realtime.received
+        .map((frame) => JSON.parse(frame) as [unknown, unknown, string, string, { access_token?: unknown }])
+        .filter(([, , , event]) => event === 'phx_join' || event === 'access_token')
+        .map(([, , , event, payload]) => [event, payload.access_token]);
+    await until('the renewals have arrived', () => sent().length === 3);
+    expect(sent()).toEqual([
+      ['phx_join', SERVICE_JWT],
+      ['access_token', USER_JWT],
+      ['access_token', SERVICE_JWT],
+    ]);
     await supabase.removeAllChannels();
     await supabase.realtime.disconnect();
   });
