@@ -56,7 +56,7 @@ export function readResponseHead(raw: readonly (Buffer | string)[], secretForms:
       if (raw[i]!.length === 14) contentLength = lengthIn(raw[i]!, raw[i + 1]!, contentLength);
       continue;
     }
-    if (listed?.includes(name)) continue;
+    if (listed?.has(name)) continue;
     const value = latin1(raw[i + 1]!);
     const ascii = ASCII_VALUE.test(value);
     if (!ascii && !SAFE_VALUE.test(value)) continue;
@@ -92,8 +92,9 @@ function lengthIn(name: Buffer | string, value: Buffer | string, otherwise: numb
   return CONTENT_LENGTH.test(text) ? Number(text) : otherwise;
 }
 
-function listedByConnection(raw: readonly (Buffer | string)[]): string[] | null {
-  let listed: string[] | null = null;
+/** A set: a head has room for thousands of them, and of headers. */
+function listedByConnection(raw: readonly (Buffer | string)[]): Set<string> | null {
+  let listed: Set<string> | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]!;
     if (name.length !== 10 || latin1(name).toLowerCase() !== 'connection') continue;
@@ -102,8 +103,8 @@ function listedByConnection(raw: readonly (Buffer | string)[]): string[] | null 
       .split(',')) {
       const entry = part.trim();
       if (entry === '' || entry === 'keep-alive' || entry === 'close') continue;
-      listed ??= [];
-      listed.push(entry);
+      listed ??= new Set();
+      listed.add(entry);
     }
   }
   return listed;
