@@ -9,6 +9,9 @@
  *     └───────── no body ─────────────────────▶ idle
  */
 
+import { PartialText } from './partial-text.js';
+import { checkBegin, type HeadFields, MalformedResponse, readHead, readHeader } from './response-head.js';
+
 /** Who hears what was read. May call {@link ResponseReader.stop} from within. */
 export interface ResponseSink {
   /** Also for informational answers (below 200), which have no body and after which another head follows. */
@@ -18,9 +21,6 @@ export interface ResponseSink {
   onEnd(): void;
 }
 
-/** The provider's answer breaks the protocol; the message holds nothing of it. */
-export class MalformedResponse extends Error {}
-
 /** All lines of a head, of a chunked body's trailer, and of informational answers before the answer, bytes. */
 const HEAD_BYTES_MAX = 64 * 1024;
 /** Chunk size with its extensions, bytes. */
@@ -28,12 +28,6 @@ const SIZE_LINE_BYTES_MAX = 1024;
 const CR = 0x0d;
 const LF = 0x0a;
 const HEAD_END = Buffer.from('\r\n\r\n');
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
-const LENGTH = /^\d{1,15}$/;
-const KEEP_ALIVE_TIMEOUT = /(?:^|[,;\s])timeout=(\d{1,9})(?:$|[,;\s])/;
-const NAMES_MAX = 2_000;
 const EMPTY = Buffer.alloc(0);
 
 type State =
@@ -54,7 +48,7 @@ export class ResponseReader {
   /** The request was HEAD: its answer has no body whatever its head says. */
   #headOnly = false;
   /** Begin of a head, a size line or a trailer line whose end has not arrived. */
-  #partial: Buffer = EMPTY;
+  readonly #partial = new PartialText();
   /** Bytes of the fixed body or of the chunk that are still to come. */
   #left = 0;
   #headBytes = 0;
@@ -72,7 +66,7 @@ export class ResponseReader {
     this.#state = 'head';
     this.#headOnly = method === 'HEAD';
     this.#headBytes = 0;
-    this.#partial = EMPTY;
+    this.#partial.clear();
   }
 
   /** Another request may follow on this connection. */
@@ -83,7 +77,7 @@ export class ResponseReader {
   /** Nothing more is read or reported. */
   stop(): void {
     this.#state = 'stopped';
-    this.#partial = EMPTY;
+    this.#partial.clear();
   }
 
   /** Reads `bytes[0, length)`, which the caller may overwrite afterwards. Throws {@link MalformedResponse}. */
@@ -127,40 +121,50 @@ export class ResponseReader {
   }
 
   #readHead(bytes: Buffer, from: number, length: number): number {
-    let source = bytes;
-    let start = from;
-    let limit = length;
-    if (this.#partial.length > 0) {
-      const before = this.#partial.length;
-      source = Buffer.concat([this.#partial, bytes.subarray(from, length)]);
-      this.#partial = EMPTY;
-      start = 0;
-      limit = before + length - from;
-    }
-    const found = source.indexOf(HEAD_END, start);
-    const complete = found !== -1 && found + 4 <= limit;
-    this.#checkHeadBytes((complete ? found + 4 : limit) - start);
-    if (!complete) {
-      this.#partial = copyOf(source, start, limit);
+    if (this.#partial.length > 0) return this.#readMoreOfHead(bytes, from, length);
+    const found = bytes.indexOf(HEAD_END, from);
+    const end = found + HEAD_END.length;
+    if (found === -1 || end > length) {
+      this.#checkHeadBytes(length - from);
+      checkBegin(bytes, from, from, length);
+      this.#partial.add(bytes, from, length);
       return length;
     }
-    this.#headBytes += found + 4 - start;
-    const left = limit - found - 4;
-    this.#onHead(source.toString('latin1', start, found), left > 0);
-    return length - left;
+    this.#countHeadBytes(end - from);
+    this.#onHead(bytes.toString('latin1', from, found), end < length);
+    return end;
+  }
+
+  /** The head began in an earlier read. */
+  #readMoreOfHead(bytes: Buffer, from: number, length: number): number {
+    const partial = this.#partial;
+    const before = partial.length;
+    partial.add(bytes, from, length);
+    const soFar = partial.bytes;
+    const found = soFar.indexOf(HEAD_END, Math.max(0, before - HEAD_END.length + 1));
+    if (found === -1) {
+      this.#checkHeadBytes(soFar.length);
+      checkBegin(soFar, 0, before, soFar.length);
+      return length;
+    }
+    const end = found + HEAD_END.length;
+    this.#countHeadBytes(end);
+    const next = from + end - before;
+    this.#onHead(partial.take(found), next < length);
+    return next;
   }
 
   #checkHeadBytes(more: number): void {
     if (this.#headBytes + more > HEAD_BYTES_MAX) throw new MalformedResponse('the head is too long');
   }
 
+  #countHeadBytes(more: number): void {
+    this.#checkHeadBytes(more);
+    this.#headBytes += more;
+  }
+
   #onHead(text: string, more: boolean): void {
-    const lineEnd = text.indexOf('\r\n');
-    const status = STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
-    if (status === null) throw new MalformedResponse('no HTTP/1.1 status line');
-    const fields = new HeadFields(status[1] === '1');
-    const rawHeaders = lineEnd === -1 ? [] : readHeaders(text, lineEnd + 2, fields);
-    const code = Number(status[2]);
+    const { status: code, rawHeaders, fields } = readHead(text);
     if (code === 101) throw new MalformedResponse('an upgrade that nobody asked for');
     if (code < 200) {
       this.#sink.onHead(code, rawHeaders);
@@ -248,8 +252,7 @@ export class ResponseReader {
   /** Trailers are not passed on: read only to find their end. */
   #readTrailer(bytes: Buffer, from: number, length: number): number {
     const [line, at] = this.#takeLine(bytes, from, length, HEAD_BYTES_MAX);
-    this.#checkHeadBytes(at - from);
-    this.#headBytes += at - from;
+    this.#countHeadBytes(at - from);
     if (line === '') this.#state = 'idle';
     else if (line !== null) readHeader(line, 0, line.length, null, null);
     return at;
@@ -261,115 +264,20 @@ export class ResponseReader {
     const complete = feed !== -1 && feed < length;
     const end = complete ? feed + 1 : length;
     if (this.#partial.length + end - from > bytesMax) throw new MalformedResponse('a line is too long');
-    let text = bytes.toString('latin1', from, end);
-    if (this.#partial.length > 0) {
-      text = this.#partial.toString('latin1') + text;
-      this.#partial = EMPTY;
-    }
     if (!complete) {
-      this.#partial = Buffer.from(text, 'latin1');
+      this.#partial.add(bytes, from, end);
       return [null, end];
     }
+    let text = bytes.toString('latin1', from, end);
+    if (this.#partial.length > 0) text = this.#partial.take(this.#partial.length) + text;
     if (text.length < 2 || text.charCodeAt(text.length - 2) !== CR) throw new MalformedResponse('a bare line feed');
     return [text.slice(0, -2), end];
   }
 }
 
-/** What a head says about its framing and its connection. */
-class HeadFields {
-  /** -1: none. */
-  length = -1;
-  /** Lower case, all lines joined. */
-  coding = '';
-  keepsAlive: boolean;
-  keepAliveSec = -1;
-
-  constructor(http11: boolean) {
-    this.keepsAlive = http11;
-  }
-
-  /** Chunked is the last coding. */
-  get chunked(): boolean {
-    return this.coding === 'chunked' || /,[ \t]*chunked$/.test(this.coding);
-  }
-
-  take(name: string, value: string): void {
-    switch (name) {
-      case 'content-length':
-        if (this.length !== -1 || !LENGTH.test(value)) throw new MalformedResponse('a bad Content-Length');
-        this.length = Number(value);
-        return;
-      case 'transfer-encoding':
-        this.coding += this.coding === '' ? value.toLowerCase() : `, ${value.toLowerCase()}`;
-        if (this.coding === '') this.coding = 'identity'; // an empty field is one, too
-        return;
-      case 'connection': {
-        const listed = value.toLowerCase().split(',');
-        for (const option of listed) {
-          const token = option.trim();
-          if (token === 'close') this.keepsAlive = false;
-        }
-        return;
-      }
-      case 'keep-alive': {
-        const timeout = KEEP_ALIVE_TIMEOUT.exec(value.toLowerCase());
-        if (timeout !== null) this.keepAliveSec = Number(timeout[1]);
-      }
-    }
-  }
-}
-
-/** Names that concern the reader → lower case; other names → `""`. Providers use few, and the same. */
-const names = new Map<string, string>();
-const CONCERNING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
-
-function readHeaders(text: string, from: number, fields: HeadFields): string[] {
-  const rawHeaders: string[] = [];
-  let at = from;
-  while (at <= text.length) {
-    let end = text.indexOf('\r\n', at);
-    if (end === -1) end = text.length;
-    readHeader(text, at, end, rawHeaders, fields);
-    at = end + 2;
-  }
-  return rawHeaders;
-}
-
-/** Checks the header line `text[from, end)` and appends it to `out`. Trailers are only checked. */
-function readHeader(text: string, from: number, end: number, out: string[] | null, fields: HeadFields | null): void {
-  const colon = text.indexOf(':', from);
-  if (colon === -1 || colon >= end) throw new MalformedResponse('a header without a colon');
-  const written = text.slice(from, colon);
-  let name = names.get(written);
-  if (name === undefined) {
-    if (!NAME.test(written)) throw new MalformedResponse('a header without a proper name');
-    const lower = written.toLowerCase();
-    name = CONCERNING.has(lower) ? lower : '';
-    if (names.size < NAMES_MAX && written.length <= 64) names.set(flat(written), name);
-  }
-  const value = fieldValue(text, colon + 1, end);
-  if (BAD_VALUE.test(value)) throw new MalformedResponse('a control byte in a header');
-  if (out !== null) out.push(written, value);
-  if (fields !== null && name !== '') fields.take(name, value);
-}
-
-/** A slice keeps the whole head in memory; this does not. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
-
-/** Without white space around it. */
-function fieldValue(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x09;
-
 /** Hexadecimal digits, then nothing or extensions, which mean nothing to us. -1: not a size. */
 function chunkSize(line: string): number {
-  const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
+  const size = /^([0-9a-fA-F]{1,12})(?:;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
   return size === null ? -1 : Number.parseInt(size[1]!, 16);
 }
 

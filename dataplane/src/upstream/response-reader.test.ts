@@ -1,0 +1,398 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ResponseReader } from './response-reader.js';
+import { cut, type Reading, readByNode, readByUs } from './response-reader-fixture.js';
+
+interface Answer {
+  readonly bytes: Buffer;
+  readonly method: string;
+  readonly status: number;
+  readonly heads: Reading['heads'];
+  readonly body: string;
+  /** Only the end of the connection ends it. */
+  readonly untilClose: boolean;
+}
+
+const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/);
+const headerName = token.filter(
+  (name) => !/^(content-length|transfer-encoding|connection|proxy-connection|upgrade|keep-alive)$/i.test(name),
+);
+const headerValue = fc
+  .stringMatching(/^[\t\x20-\x7e\x80-\xff]{0,30}$/)
+  .map((value) => value.replace(/^[ \t]+|[ \t]+$/g, ''));
+const blank = fc.constantFrom('', ' ', '\t', '  ');
+const header = fc.tuple(headerName, blank, headerValue, blank);
+const headers = fc.array(header, { maxLength: 6 });
+const bodyBytes = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }).map((text) => Buffer.from(text, 'utf8').toString('latin1')),
+  fc.constantFrom('\r\n\r\n', '0\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n', '\r', '\n'),
+);
+const informational = fc.tuple(fc.constantFrom(100, 102, 103), headers);
+const extension = fc.stringMatching(/^(;[a-z0-9]{1,5}(=[a-z0-9]{1,5}|="[a-z ]{0,5}")?){0,2}$/);
+const hex = fc.constantFrom('lower', 'upper', 'padded');
+
+const rendered = (lines: [string, string, string, string][]): string =>
+  lines.map(([name, before, value, after]) => `${name}:${before}${value}${after}\r\n`).join('');
+const raw = (lines: [string, string, string, string][]): string[] => lines.flatMap(([name, , value]) => [name, value]);
+
+function sizeLine(bytes: number, how: string): string {
+  const text = bytes.toString(16);
+  if (how === 'padded') return text.padStart(8, '0');
+  return how === 'upper' ? text.toUpperCase() : text;
+}
+
+const answers: fc.Arbitrary<Answer> = fc
+  .record({
+    method: fc.constantFrom('GET', 'POST', 'HEAD'),
+    version: fc.constantFrom('1.1', '1.1', '1.0'),
+    status: fc.constantFrom(200, 201, 204, 304, 404, 503, 299, 999),
+    reason: fc.constantFrom(' OK', ' ', '', ' Not \xe9 Found'),
+    framing: fc.constantFrom('fixed', 'chunked', 'close'),
+    before: fc.array(informational, { maxLength: 2 }),
+    headers,
+    more: headers,
+    chunks: fc.array(fc.tuple(bodyBytes, extension, hex), { maxLength: 5 }),
+    trailers: headers,
+  })
+  .map((made) => {
+    const chunks = made.chunks.filter(([text]) => text !== '');
+    const body = chunks.map(([text]) => text).join('');
+    const bodiless = made.method === 'HEAD' || made.status === 204 || made.status === 304;
+    let framing: [string, string, string, string][] = [];
+    let wire = body;
+    if (made.framing === 'fixed') framing = [['Content-Length', ' ', String(body.length), '']];
+    if (made.framing === 'chunked') {
+      framing = [['transfer-Encoding', ' ', 'chunked', '']];
+      wire = chunks.map(([text, ext, how]) => `${sizeLine(text.length, how)}${ext}\r\n${text}\r\n`).join('');
+      wire += `0\r\n${rendered(made.trailers)}\r\n`;
+    }
+    const head = [...made.headers, ...framing, ...made.more];
+    const first = made.before.map(([status, lines]) => `HTTP/1.1 ${status} Info\r\n${rendered(lines)}\r\n`).join('');
+    const text = `${first}HTTP/${made.version} ${made.status}${made.reason}\r\n${rendered(head)}\r\n${bodiless ? '' : wire}`;
+    return {
+      bytes: Buffer.from(text, 'latin1'),
+      method: made.method,
+      status: made.status,
+      heads: [
+        ...made.before.map(([status, lines]): [number, string[]] => [status, raw(lines)]),
+        [made.status, raw(head)] as [number, string[]],
+      ],
+      body: bodiless ? '' : body,
+      untilClose: !bodiless && made.framing === 'close',
+    };
+  });
+const places = fc.oneof(fc.array(fc.nat(2_000), { maxLength: 12 }), fc.constant(null));
+const everywhere = (bytes: Buffer): number[] => [...bytes.keys()];
+
+test('reader: a well-formed answer reads the same in whatever pieces it comes, and as node reads it', () => {
+  fc.assert(
+    fc.property(answers, places, (answer, cuts) => {
+      const pieces = cut(answer.bytes, cuts ?? everywhere(answer.bytes));
+      const ours = readByUs(pieces, answer.method, answer.untilClose);
+      expect(ours).toMatchObject({ heads: answer.heads, body: answer.body, ended: true, refused: false });
+      const { heads, body, ended, refused } = readByNode([answer.bytes], answer.method, answer.untilClose);
+      expect({ heads, body, ended, refused }).toEqual({
+        heads: ours.heads,
+        body: ours.body,
+        ended: true,
+        refused: false,
+      });
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+const MUTANTS = [
+  '\r',
+  '\n',
+  '\r\n',
+  '\0',
+  ' ',
+  '\t',
+  ':',
+  ';',
+  ',',
+  '0',
+  '1',
+  'f',
+  '-',
+  '+',
+  'x',
+  '\x80',
+  '\x7f',
+  'chunked',
+  'Content-Length: 3\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: close\r\n',
+  '\r\n ',
+  'a: b\r\n',
+];
+const mutation = fc.record({
+  at: fc.nat(2_000),
+  remove: fc.nat(4),
+  insert: fc.oneof(fc.constantFrom(...MUTANTS), fc.constant(''), fc.string({ unit: 'binary-ascii', maxLength: 2 })),
+});
+
+function mutated(bytes: Buffer, changes: readonly { at: number; remove: number; insert: string }[]): Buffer {
+  let text = bytes.toString('latin1');
+  for (const { at, remove, insert } of changes) {
+    const place = at % (text.length + 1);
+    text = text.slice(0, place) + insert + text.slice(place + remove);
+  }
+  return Buffer.from(text, 'latin1');
+}
+
+/** Where node refuses what is read here. Neither moves the end of an answer. */
+const MILDER = [
+  // What an extension says is not looked at, only its line's end.
+  /^Invalid character in chunk extensions/,
+  // `Connection: close` on an informational answer, or one that says HTTP/1.0: the final answer still follows.
+  /^Data after `Connection: close`/,
+  // Trailers are dropped: one that names a length frames nothing.
+  /^Content-Length can't be present with Transfer-Encoding|^Content-Length already present|^Invalid character in Content-Length|^Content-Length overflow|^Empty Content-Length/,
+];
+
+test('reader: damaged bytes are read as node reads them, or refused, and never end an answer elsewhere', () => {
+  fc.assert(
+    fc.property(
+      answers,
+      fc.array(mutation, { minLength: 1, maxLength: 3 }),
+      places,
+      fc.boolean(),
+      (answer, changes, cuts, closes) => {
+        const bytes = mutated(answer.bytes, changes);
+        const ours = readByUs(cut(bytes, cuts ?? everywhere(bytes)), answer.method, closes);
+        const inOnePiece = readByUs([bytes], answer.method, closes);
+        // What came in one read with the damage is not passed on any more.
+        expect({ ...ours, body: ours.refused ? '' : ours.body }).toEqual({
+          ...inOnePiece,
+          body: inOnePiece.refused ? '' : inOnePiece.body,
+        });
+        if (!ours.ended) return;
+        const theirs = readByNode([bytes], answer.method, closes);
+        if (theirs.refused) {
+          expect(
+            MILDER.some((reason) => reason.test(theirs.reason)),
+            theirs.reason,
+          ).toBe(true);
+          return;
+        }
+        expect(theirs).toMatchObject({ heads: ours.heads, body: ours.body, ended: true });
+        if (ours.reusable) expect(theirs.reusable).toBe(true);
+      },
+    ),
+    { numRuns: 5_000 },
+  );
+});
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+const chunked = (body: string): string => `${OK}Transfer-Encoding: chunked\r\n\r\n${body}`;
+const te = (value: string): string => `${OK}Transfer-Encoding:${value}\r\n\r\n1\r\na\r\n0\r\n\r\n`;
+const cl = (value: string): string => `${OK}Content-Length:${value}\r\n\r\na`;
+const read = (text: string, closes = false, method = 'GET'): Reading =>
+  readByUs([Buffer.from(text, 'latin1')], method, closes);
+const readInBytes = (text: string): Reading =>
+  readByUs(
+    cut(
+      Buffer.from(text, 'latin1'),
+      [...text].map((_, i) => i),
+    ),
+    'GET',
+    false,
+  );
+const asNode = (text: string): Reading => readByNode([Buffer.from(text, 'latin1')], 'GET', false);
+
+test.each([
+  te(' chunked, chunked'),
+  te(' gzip, chunked'),
+  te(' ,chunked'),
+  te('\tCHUNKED '),
+  te(' gzip\r\nTransfer-Encoding: chunked'),
+  te(' chunked\r\nTransfer-Encoding: gzip'), // until the connection ends
+  te(' chunked, gzip'),
+  te(' identity'),
+  te(''),
+  te(' xchunked'),
+  te(' x chunked'),
+  te(' chunked,'),
+  te(' "chunked"'),
+  cl(' 1 '),
+  cl('01'),
+  `${OK}Connection: upgrade\r\nUpgrade: x\r\nContent-Length: 1\r\n\r\na`,
+  'HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na',
+  'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+  chunked('1;x="\\""\r\na\r\n0;x=y\r\n\r\n'),
+  chunked('1\r\na\r\n00\r\nX: y\r\n\r\n'),
+  `${OK}Content-Length: 1\r\n\r\na${OK}Content-Length: 1\r\n\r\nb`, // only the first one, and the connection ends
+])('reader: read as node reads it: %j', (text) => {
+  const { heads, body, ended, refused } = asNode(text);
+  expect(read(text)).toMatchObject({ heads, body, ended, refused });
+  expect(refused).toBe(false);
+  expect(readInBytes(text)).toMatchObject({ heads, body, ended, refused });
+});
+
+test.each([
+  `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`,
+  `${OK}Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n1\r\na\r\n0\r\n\r\n`,
+  `${OK}Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\na`,
+  cl(' 1\r\nContent-Length: 1'),
+  ...[' 1, 1', ' +1', ' 0x1', ' -1', '', ' 1.0', ' 1a', ' 1 1', ' 99999999999999999999', ' 18446744073709551617'].map(
+    cl,
+  ),
+  `${OK}Content-Length : 1\r\n\r\na`,
+  `${OK} Content-Length: 1\r\n\r\na`,
+  `${OK}X: a\r\n Content-Length: 1\r\n\r\na`,
+  `${OK}X: a\nContent-Length: 1\r\n\r\na`,
+  `${OK}X: a\rContent-Length: 1\r\n\r\na`,
+  `${OK}X: a\0b\r\nContent-Length: 1\r\n\r\na`,
+  `${OK}X\r\nContent-Length: 1\r\n\r\na`,
+  `${OK}: x\r\nContent-Length: 1\r\n\r\na`,
+  `${OK}X\xe9: x\r\nContent-Length: 1\r\n\r\na`,
+  'HTTP/1.1 200 OK\nContent-Length: 1\r\n\r\na',
+  cl(' 1\n\n'), // not waited on for an end of the head that will not come
+  `${OK}Content-Length: 1\r\n\na`,
+  `${OK}Content-Length: 1\n\r\na`,
+  ...[
+    'HTTP/1.1  200 OK',
+    'HTTP/1.1 20 OK',
+    'HTTP/1.1 2000 OK',
+    'HTTP/1.1 200OK',
+    'HTTP/1.2 200 OK',
+    'http/1.1 200 OK',
+    'ICY 200 OK',
+  ].map((line) => `${line}\r\nContent-Length: 1\r\n\r\na`),
+  'SSH-2.0-OpenSSH_9.2\r\n',
+  '\x15\x03\x01\x00\x02\x02\x46', // an alert: TLS is spoken here
+  ...['1 ', '+1', '0x1', '-1', ' 1', '', 'g', ';x', '1;x\0', '10000000000000001', '1\r'].map((size) =>
+    chunked(`${size}\r\na\r\n0\r\n\r\n`),
+  ),
+  ...['1\r\nab\r\n0\r\n\r\n', '1\na\r\n0\r\n\r\n', '1\r\na\n0\r\n\r\n', '1\r\na0\r\n\r\n', '1\r\na\r\r\n0\r\n\r\n'].map(
+    chunked,
+  ),
+  ...['0\n\r\n', '0\r\n\n', '0\r\nX: y\n\r\n', '0\r\n X: y\r\n\r\n', '0\r\nX\r\n\r\n'].map(chunked),
+])('reader: refused, as by node: %j', (text) => {
+  expect(asNode(text)).toMatchObject({ refused: true });
+  expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+  expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+});
+
+test.each([
+  'HTTP/2.0 200 OK\r\nContent-Length: 1\r\n\r\na',
+  'HTTP/0.9 200 OK\r\nContent-Length: 1\r\n\r\na',
+  'RTSP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na',
+  'HTTP/1.1 099 Low\r\nContent-Length: 1\r\n\r\na',
+  `\r\n${OK}Content-Length: 1\r\n\r\na`,
+  'HTTP/1.1 200 O\x01K\r\nContent-Length: 1\r\n\r\na',
+  `${OK}Transfer-Encoding:\r\nContent-Length: 1\r\n\r\na`,
+  cl(' 0000000000000001'),
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+  chunked('ffffffffffffffff\r\na'),
+  chunked('0000000000001\r\na\r\n0\r\n\r\n'),
+])('reader: refused, although node reads it: %j', (text) => {
+  expect(asNode(text)).toMatchObject({ refused: false });
+  expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+  expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+});
+
+test.each([
+  ['a kept connection', `${OK}Content-Length: 0\r\n\r\n`, 'GET', true],
+  ['Connection: close', `${OK}Connection: x, Close\r\nContent-Length: 0\r\n\r\n`, 'GET', false],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', 'GET', false],
+  ['HEAD', `${OK}Content-Length: 5\r\n\r\n`, 'HEAD', false],
+  ['a body until the end', `${OK}\r\nabc`, 'GET', false],
+  ['bytes after an empty body', `${OK}Content-Length: 0\r\n\r\nx`, 'GET', false],
+  ['bytes after a fixed body', `${OK}Content-Length: 1\r\n\r\nax`, 'GET', false],
+  ['bytes after a chunked body', chunked('1\r\na\r\n0\r\n\r\n\r\n'), 'GET', false],
+  ['bytes after a 204', 'HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'GET', false],
+  ['a body of a 304', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nab', 'GET', false],
+])('reader: whether another request may follow: %s', (_name, text, method, reusable) => {
+  const bytes = Buffer.from(text, 'latin1');
+  expect(readByUs([bytes], method, false).reusable).toBe(reusable);
+  expect(readByUs(cut(bytes, everywhere(bytes)), method, false).reusable).toBe(reusable);
+});
+
+test('reader: a body until the end of the connection is complete, any other is not', () => {
+  expect(read(`${OK}\r\nabc`, true)).toMatchObject({ ended: true, body: 'abc' });
+  for (const text of [
+    OK,
+    `${OK}\r`,
+    cl(' 2'),
+    chunked('1\r\na'),
+    chunked('1\r\na\r\n0\r\n'),
+    'HTTP/1.1 103 x\r\n\r\n',
+    '',
+  ]) {
+    expect(read(text, true)).toMatchObject({ ended: false, refused: false });
+  }
+});
+
+test('reader: a head, its informational answers before it and a trailer hold 64 KiB each, in whatever pieces', () => {
+  const line = (bytes: number): string => `X: ${'a'.repeat(bytes - 5)}\r\n`;
+  const frame = `${OK}Content-Length: 0\r\n\r\n`.length;
+  const head = (bytes: number): string => `${OK}Content-Length: 0\r\n${line(bytes - frame)}\r\n`;
+  expect(head(65_536)).toHaveLength(65_536);
+  const hints = `HTTP/1.1 103 x\r\n${line(1_000 - 18)}\r\n`;
+  for (const [text, ended] of [
+    [head(65_536), true],
+    [head(65_537), false],
+    [`${hints.repeat(65)}${head(536)}`, true],
+    [`${hints.repeat(65)}${head(537)}`, false],
+    [hints.repeat(66), false],
+    [chunked(`0\r\n${line(65_534)}\r\n`), true],
+    [chunked(`0\r\n${line(65_535)}\r\n`), false],
+    [chunked(`0\r\n${line(30_000)}${line(30_000)}${line(5_534)}\r\n`), true],
+    [chunked(`0\r\n${line(30_000)}${line(30_000)}${line(5_535)}\r\n`), false],
+    [chunked(`1;${'x'.repeat(1_020)}\r\na\r\n0\r\n\r\n`), true],
+    [chunked(`1;${'x'.repeat(1_021)}\r\na\r\n0\r\n\r\n`), false],
+  ] as const) {
+    const bytes = Buffer.from(text, 'latin1');
+    for (const pieces of [[bytes], cut(bytes, everywhere(bytes)), cut(bytes, [7, 20_000, 65_000])]) {
+      expect(readByUs(pieces, 'GET', false)).toMatchObject({ ended, refused: !ended });
+    }
+  }
+});
+
+test.each([
+  ['timeout=5', 5],
+  ['timeout=5, max=100', 5],
+  ['max=100,timeout=0', 0],
+  ['Timeout=7', 7],
+  ['xtimeout=7', -1],
+  ['timeout=', -1],
+  ['timeout=99999999999', -1],
+])('reader: Keep-Alive: %s', (value, seconds) => {
+  const reader = new ResponseReader({ onHead() {}, onBody() {}, onEnd() {} });
+  reader.begin('GET');
+  const bytes = Buffer.from(`${OK}keep-alive: ${value}\r\nContent-Length: 0\r\n\r\n`);
+  reader.push(bytes, bytes.length);
+  expect(reader.keepAliveSec).toBe(seconds);
+  reader.begin('GET');
+  const next = Buffer.from(cl(' 1'));
+  reader.push(next, next.length);
+  expect(reader.keepAliveSec).toBe(-1); // the last answer counts
+});
+
+test('reader: stopped from within, it reports nothing more', () => {
+  for (const at of ['head', 'body']) {
+    const seen: string[] = [];
+    const reader: ResponseReader = new ResponseReader({
+      onHead: () => {
+        seen.push('head');
+        if (at === 'head') reader.stop();
+      },
+      onBody: () => {
+        seen.push('body');
+        reader.stop();
+      },
+      onEnd: () => void seen.push('end'),
+    });
+    for (const text of [`${OK}Content-Length: 0\r\n\r\n`, cl(' 1'), chunked('1\r\na\r\n0\r\n\r\n'), `${OK}\r\nabc`]) {
+      seen.length = 0;
+      reader.begin('GET');
+      const bytes = Buffer.from(text);
+      reader.push(bytes, bytes.length);
+      if (text.includes('Length: 0') && at === 'body') expect(seen).toEqual(['head', 'end']);
+      else expect(seen).toEqual(at === 'head' ? ['head'] : ['head', 'body']);
+    }
+  }
+});
