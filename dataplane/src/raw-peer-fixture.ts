@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** One TCP connection that remembers what it received. */
 export class RawPeer {
@@ -61,20 +62,26 @@ export class RawUpstream {
   readonly #server: Server;
   #waiting: (() => void)[] = [];
 
-  private constructor() {
-    this.#server = createServer((socket) => {
+  private constructor(tls: TlsOptions | null) {
+    const accept = (socket: Socket): void => {
       this.connections.push(new RawPeer(socket));
       for (const resolve of this.#waiting.splice(0)) resolve();
-    });
+    };
+    this.#server = tls === null ? createServer(accept) : createTlsServer(tls, accept);
   }
 
-  static start(): Promise<RawUpstream> {
-    const upstream = new RawUpstream();
+  /** `tls`: null speaks plain TCP. */
+  static start(tls: TlsOptions | null = null): Promise<RawUpstream> {
+    const upstream = new RawUpstream(tls);
     return new Promise((resolve) => upstream.#server.listen(0, '127.0.0.1', () => resolve(upstream)));
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** The n-th connection, when it is there. */

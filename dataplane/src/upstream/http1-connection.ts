@@ -122,9 +122,10 @@ export class Http1Connection implements Connection, ResponseSink {
   onEnd(): void {
     const handler = this.#handler!;
     this.#handler = null;
+    const paused = this.#paused;
     this.#paused = false;
     // What was answered before it was sent completely would run into the next request.
-    if (this.#reader.reusable && this.#socket!.writableLength === 0) this.#rest();
+    if (this.#reader.reusable && this.#socket!.writableLength === 0) this.#rest(paused);
     else this.#end();
     handler.onComplete();
   }
@@ -187,7 +188,9 @@ export class Http1Connection implements Connection, ResponseSink {
   };
 
   /** Between two calls. */
-  #rest(): void {
+  #rest(paused: boolean): void {
+    // A TLS socket that was paused goes on to hand over what it has deciphered already: the end may be in it.
+    if (paused) this.#socket!.resume();
     const { idleTicks, idleTicksMax, ticksPerSec } = this.#limits;
     const said = this.#reader.keepAliveSec;
     if (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC) {

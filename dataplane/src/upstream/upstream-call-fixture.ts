@@ -1,0 +1,130 @@
+/** For tests: one upstream call and what became of it, and certificates that this process trusts. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
+import type { Connection, UpstreamCall, UpstreamHandler } from './pools.js';
+
+/** Gives its connection back at the end, as the relay does. */
+export class RecordedCall implements UpstreamHandler {
+  readonly #connection: Connection;
+  readonly heads: [status: number, rawHeaders: string[]][] = [];
+  readonly pieces: Buffer[] = [];
+  /** The answer to the next pieces: false pauses the upstream. */
+  accepts = true;
+  /** Runs at the end, before the connection is given back, or within `onData`. */
+  onDataHook: (() => void) | null = null;
+  abort: ((error?: Error) => void) | null = null;
+  resume: (() => void) | null = null;
+  completed = 0;
+  error: Error | null = null;
+  errors = 0;
+  #changed: (() => void)[] = [];
+
+  constructor(connection: Connection, call: Partial<UpstreamCall> = {}) {
+    this.#connection = connection;
+    connection.dispatch({ method: 'GET', path: '/', headers: [], body: null, ...call }, this);
+  }
+
+  get status(): number {
+    return this.heads.at(-1)?.[0] ?? 0;
+  }
+
+  get body(): Buffer {
+    return Buffer.concat(this.pieces);
+  }
+
+  get over(): boolean {
+    return this.completed + this.errors > 0;
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  }
+
+  /** Resolves when the answer is complete; rejects when it will not be. */
+  async ends(): Promise<this> {
+    await this.until(() => this.over);
+    if (this.error !== null) throw this.error;
+    return this;
+  }
+
+  async fails(): Promise<Error> {
+    await this.until(() => this.over);
+    if (this.error === null) throw new Error('the call succeeded');
+    return this.error;
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.abort = abort;
+    this.#notify();
+  }
+
+  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
+    this.heads.push([status, rawHeaders.map((text) => text.toString('latin1' as never))]);
+    this.resume = resume;
+    this.#notify();
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.pieces.push(chunk);
+    this.onDataHook?.();
+    this.#notify();
+    return this.accepts;
+  }
+
+  onComplete(): void {
+    this.completed++;
+    this.#end();
+  }
+
+  onError(error: Error): void {
+    this.error = error;
+    this.errors++;
+    this.#end();
+  }
+
+  #end(): void {
+    this.abort = null;
+    this.resume = null;
+    this.#connection.release();
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
+  }
+}
+
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Signed by itself. `names`: as in `subjectAltName`, such as `DNS:localhost,IP:127.0.0.1`. */
+export function makeCertificate(names: string): Certificate {
+  const directory = mkdtempSync(join(tmpdir(), 'acg-cert-'));
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+  const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  rmSync(directory, { recursive: true });
+  return made;
+}
+
+/** From now on connections of this process trust it, as NODE_EXTRA_CA_CERTS would from the process's start. */
+export function trust(certificate: Certificate): void {
+  const tls = createRequire(import.meta.url)('node:tls') as {
+    createSecureContext(options?: SecureContextOptions): SecureContext;
+  };
+  const create = tls.createSecureContext;
+  tls.createSecureContext = (options) => {
+    const made = create(options);
+    made.context.addCACert(certificate.cert);
+    return made;
+  };
+}
