@@ -13,9 +13,9 @@ import type { Throttle } from './throttle.js';
 
 const RESET_LIFETIME_S = 3_600;
 const VERIFY_LIFETIME_S = 86_400;
-/** Reset mails to one address: enough for anybody, too few to flood a mailbox. */
-const RESET_MAILS_MAX = 5;
-const RESET_MAILS_WINDOW_S = 3_600;
+/** Mails of one kind that one address is sent on demand: enough for anybody, too few to flood a mailbox. */
+const MAILS_MAX = 5;
+const MAILS_WINDOW_S = 3_600;
 
 export class AccountRecovery {
   constructor(
@@ -32,7 +32,7 @@ export class AccountRecovery {
     const email = normaliseEmail(rawEmail);
     this.background.run('reset mail', async () => {
       const user = await store.loadUserByEmail(this.sql, email);
-      if (user === null || !(await this.#mayMail(user.id))) return;
+      if (user === null || !(await this.#mayMail('reset', user.id))) return;
       const { token, hash } = newEmailToken();
       await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'reset', hash, RESET_LIFETIME_S));
       this.mailer.enqueue(resetMail(this.publicUrl, email, token));
@@ -54,10 +54,16 @@ export class AccountRecovery {
 
   /** After signup. */
   sendVerification(user: { readonly id: string; readonly email: string }): void {
+    this.background.run('verification mail', () => this.#mailVerification(user));
+  }
+
+  /** Once more, where the address is not verified yet. Returns at once, like {@link forgot} and for the same reason. */
+  resendVerification(rawEmail: string): void {
+    const email = normaliseEmail(rawEmail);
     this.background.run('verification mail', async () => {
-      const { token, hash } = newEmailToken();
-      await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'verify', hash, VERIFY_LIFETIME_S));
-      this.mailer.enqueue(verifyMail(this.publicUrl, user.email, token));
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || user.emailVerifiedAt !== null || !(await this.#mayMail('verify', user.id))) return;
+      await this.#mailVerification(user);
     });
   }
 
@@ -70,9 +76,15 @@ export class AccountRecovery {
     });
   }
 
-  async #mayMail(userId: string): Promise<boolean> {
+  async #mailVerification(user: { readonly id: string; readonly email: string }): Promise<void> {
+    const { token, hash } = newEmailToken();
+    await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'verify', hash, VERIFY_LIFETIME_S));
+    this.mailer.enqueue(verifyMail(this.publicUrl, user.email, token));
+  }
+
+  async #mayMail(purpose: store.TokenPurpose, userId: string): Promise<boolean> {
     try {
-      await this.throttle.count(`reset-mail:${userId}`, RESET_MAILS_MAX, RESET_MAILS_WINDOW_S, 'reset mails');
+      await this.throttle.count(`${purpose}-mail:${userId}`, MAILS_MAX, MAILS_WINDOW_S, 'mails to this address');
       return true;
     } catch (error) {
       if (error instanceof TooManyAttempts) return false;

@@ -3,7 +3,7 @@ import type { App } from '../http/app.js';
 import { bearerToken } from '../http/authenticate.js';
 import type { AccountRecovery } from './recovery.js';
 import {
-  ForgotInput,
+  AddressInput,
   LoginInput,
   LoginReply,
   MeReply,
@@ -51,7 +51,7 @@ export function authRoutes(app: App, { auth, recovery, throttle }: AuthParts): v
   );
   app.post(
     '/v1/auth/forgot-password',
-    { ...open, schema: { body: ForgotInput, response: { 200: Ok } } },
+    { ...open, schema: { body: AddressInput, response: { 200: Ok } } },
     async ({ body }) => {
       recovery.forgot(body.email);
       return OK;
@@ -70,6 +70,14 @@ export function authRoutes(app: App, { auth, recovery, throttle }: AuthParts): v
     { ...open, schema: { body: VerifyInput, response: { 200: Ok } } },
     async ({ body, ip }) => {
       await recovery.verify(body.token, ip);
+      return OK;
+    },
+  );
+  app.post(
+    '/v1/auth/resend-verification',
+    { ...open, schema: { body: AddressInput, response: { 200: Ok } } },
+    async ({ body }) => {
+      recovery.resendVerification(body.email);
       return OK;
     },
   );

@@ -10,7 +10,7 @@ export const SignupInput = Body({ email: Email, password: NewPassword, name: Nam
 /** No lower bound: what is too short to be a password is just wrong. */
 export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
 export const SwitchInput = Body({ orgId: Uuid });
-export const ForgotInput = Body({ email: Email });
+export const AddressInput = Body({ email: Email });
 export const ResetInput = Body({ token: MailToken, password: NewPassword });
 export const VerifyInput = Body({ token: MailToken });
 

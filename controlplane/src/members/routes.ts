@@ -48,6 +48,14 @@ export function memberRoutes(app: App, { members, acceptance, throttle }: Member
       return { deleted: true as const };
     },
   );
+  app.delete(
+    '/v1/members/me',
+    { config: { access: 'session' }, schema: { response: { 200: Deleted } } },
+    async ({ actor }) => {
+      await members.leave(actor);
+      return { deleted: true as const };
+    },
+  );
   app.post(
     '/v1/invitations/accept',
     {

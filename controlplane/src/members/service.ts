@@ -1,10 +1,10 @@
 /**
  * Members and invitations (DESIGN §11). Who may do what: an admin manages viewers, members and admins; only an owner
- * makes, changes or removes an owner; nobody removes or demotes the last one. The actor's own role is read again under
- * the lock, because it may have changed since the request was authenticated.
+ * makes, changes or removes an owner; everybody may leave; nobody removes or demotes the last owner. The actor's own
+ * role is read again under the lock, because it may have changed since the request was authenticated.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
-import { recordAudit } from '../audit/trail.js';
+import { type Changes, recordAudit } from '../audit/trail.js';
 import { newEmailToken } from '../auth/email-token.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { Sql, Tx } from '../db/sql.js';
@@ -77,8 +77,19 @@ export class MemberService {
       const before = await lockMember(tx, actor, id, []);
       await keepLastOwner(tx, actor.orgId, before);
       await store.removeMember(tx, actor.orgId, before);
-      const changes = { email: [before.email, null], role: [before.role, null] } as const;
-      await recordAudit(tx, actor, 'member.remove', target(before), changes);
+      await recordAudit(tx, actor, 'member.remove', target(before), removal(before));
+    });
+  }
+
+  /** Whatever the role; only the last owner has to stay. */
+  async leave(actor: Actor): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      await store.lockMembers(tx, actor.orgId);
+      const own = await store.loadMember(tx, actor.orgId, actor.userId);
+      if (own === null) throw new NotFound('member'); // removed since the request was authenticated
+      await keepLastOwner(tx, actor.orgId, own);
+      await store.removeMember(tx, actor.orgId, own);
+      await recordAudit(tx, actor, 'member.leave', target(own), removal(own));
     });
   }
 }
@@ -116,6 +127,11 @@ async function keepLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Pr
 const target = (member: store.MemberRow) => ({
   type: member.status === 'active' ? 'user' : 'invitation',
   id: member.id,
+});
+
+const removal = (member: store.MemberRow): Changes => ({
+  email: [member.email, null],
+  role: [member.role, null],
 });
 
 const present = ({ id, email, name, role, status, createdAt }: store.MemberRow): Member => ({

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { createLogger } from '@acg/base/log';
+import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
+import { AccountRecovery } from '@acg/controlplane/auth/recovery';
 import { SessionTokens } from '@acg/controlplane/auth/session-token';
+import { Throttle } from '@acg/controlplane/auth/throttle';
+import type { Mail, Mailer } from '@acg/controlplane/mail/mailer';
+import { Background } from '@acg/controlplane/ops/background';
 import { createSigner } from 'fast-jwt';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
 
 const plane = useControlPlane();
 const DAY_S = 86_400;
@@ -202,6 +209,48 @@ test('verify-email: the mailed token works once', async () => {
   expect(await verify()).toMatchObject({ status: 200, body: { ok: true } });
   expect((await plane().call('GET', '/v1/me', { token: answer.body.token })).body.user.emailVerified).toBe(true);
   expect((await verify()).status).toBe(400);
+});
+
+test('verify-email: the mail is sent again, the newest one works; known, verified and unknown are answered alike', async () => {
+  const { email } = await signup();
+  const resend = (to: string) => plane().call('POST', '/v1/auth/resend-verification', { body: { email: to } });
+  const verify = (token: string) => plane().call('POST', '/v1/auth/verify-email', { body: { token } });
+  const first = await plane().mail(email, 'Confirm');
+  for (const to of [email.toUpperCase(), newEmail()]) {
+    const { status, body } = await resend(to);
+    expect([to, status, body]).toEqual([to, 200, { ok: true }]);
+  }
+  const second = await until('the second mail is there', async () => {
+    const mail = await plane().mail(email, 'Confirm');
+    return mail.token !== first.token && mail;
+  });
+  expect((await verify(first.token)).status).toBe(400);
+  expect((await verify(second.token)).status).toBe(200);
+  expect(await resend(email)).toMatchObject({ status: 200, body: { ok: true } });
+});
+
+test('verify-email: asked for again, at most five mails an hour go to one address, and none where it is verified', async () => {
+  const { sql } = plane().database;
+  const mails: Mail[] = [];
+  const background = new Background(createLogger('test', 'silent'));
+  const mailer = { enqueue: (mail: Mail) => void mails.push(mail) } as unknown as Mailer;
+  const recovery = new AccountRecovery(sql, new PasswordHasher(), new Throttle(sql), mailer, background, 'http://gw');
+  const { email } = await signup();
+  for (let n = 0; n < 8; n++) {
+    recovery.resendVerification(email);
+    recovery.resendVerification(newEmail());
+    await background.idle();
+  }
+  expect(mails.map(({ to, purpose }) => [to, purpose])).toEqual(Array(5).fill([email, 'verify']));
+  // Mails of another kind have their own limit.
+  recovery.forgot(email);
+  await background.idle();
+  expect(mails.at(-1)).toMatchObject({ to: email, purpose: 'reset' });
+  const verified = await signup();
+  await sql`update users set email_verified_at = now() where id = ${verified.answer.body.user.id}`;
+  recovery.resendVerification(verified.email);
+  await background.idle();
+  expect(mails).toHaveLength(6);
 });
 
 test('reset: the mailed token sets the password once, ends all sessions and lifts the login limit', async () => {

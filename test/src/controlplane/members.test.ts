@@ -206,6 +206,54 @@ test('a removed member is out at once, and a demoted one has the new role at onc
   expect((await other.call('POST', '/v1/auth/refresh')).status).toBe(401);
 });
 
+test('leave: whoever the role, a member goes by itself, is out at once, and the trail says so', async () => {
+  const owner = await plane().member('owner');
+  for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {
+    const member = await plane().member(role, owner.orgId);
+    expect(await member.call('DELETE', '/v1/members/me')).toMatchObject({ status: 200, body: { deleted: true } });
+    expect((await member.call('GET', '/v1/projects')).status).toBe(401);
+    const { body } = await owner.call('GET', `/v1/audit?action=member.leave&actorId=${member.userId}`);
+    expect(body.entries).toMatchObject([
+      {
+        target: { type: 'user', id: member.userId },
+        changes: { role: [role, null], email: [expect.any(String), null] },
+      },
+    ]);
+  }
+  expect((await owner.call('GET', '/v1/members')).body.total).toBe(1);
+});
+
+test('leave: the last owner stays until there is another one', async () => {
+  const owner = await plane().member('owner');
+  const admin = await plane().member('admin', owner.orgId);
+  const refused = await owner.call('DELETE', '/v1/members/me');
+  expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('last owner') } });
+  await owner.call('PATCH', `/v1/members/${admin.userId}`, { role: 'owner' });
+  expect((await owner.call('DELETE', '/v1/members/me')).status).toBe(200);
+  expect((await admin.call('DELETE', '/v1/members/me')).status).toBe(409);
+});
+
+test('leave: the other organizations of the user stay, and the next login is in one of them', async () => {
+  const owner = await plane().member('owner');
+  const { email, password, own } = await signedUp(true);
+  await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+  const { token } = await plane().mail(email, 'Invitation');
+  const joined = await accept({ token });
+  expect(joined.body.orgId).toBe(owner.orgId);
+  expect((await plane().call('DELETE', '/v1/members/me', { token: joined.body.token })).status).toBe(200);
+  expect((await plane().call('GET', '/v1/me', { token: own.token })).body.orgs).toHaveLength(1);
+  expect((await login(email, password)).body).toMatchObject({ orgId: own.org.id, orgs: [{ role: 'owner' }] });
+});
+
+test('leave: two owners who leave at once leave one owner', async () => {
+  for (let round = 0; round < 10; round++) {
+    const one = await plane().member('owner');
+    const two = await plane().member('owner', one.orgId);
+    const answers = await Promise.all([one, two].map((owner) => owner.call('DELETE', '/v1/members/me')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  }
+});
+
 test('login of somebody who is in no organization any more is 403', async () => {
   const owner = await plane().member('owner');
   const { email, token } = await invited(owner);

@@ -38,6 +38,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   'POST /v1/auth/refresh': { prepare: () => ({}), statuses: { none: 401 }, unaudited: LIMITED },
   'POST /v1/auth/switch-org': { prepare: ({ owner }) => ({ body: { orgId: owner.orgId } }) },
   'POST /v1/auth/forgot-password': { prepare: () => ({ body: { email: newEmail() } }), unaudited: LIMITED },
+  'POST /v1/auth/resend-verification': { prepare: () => ({ body: { email: newEmail() } }), unaudited: LIMITED },
   'POST /v1/auth/reset-password': {
     async prepare(context) {
       const { email } = await newUser(context);
@@ -70,6 +71,13 @@ export const IDENTITY_EXAMPLES: Examples = {
   },
   'DELETE /v1/members/:userId': {
     prepare: async ({ plane, owner }) => ({ params: { userId: (await plane.member('viewer', owner.orgId)).userId } }),
+  },
+  'DELETE /v1/members/me': {
+    // Somebody must stay as owner.
+    prepare: async ({ plane, owner }) => {
+      await plane.member('owner', owner.orgId);
+      return {};
+    },
   },
   'GET /v1/audit': {
     prepare: ({ owner }) => ({ query: { actorId: owner.userId } }),
