@@ -15,7 +15,7 @@ export type Opener = (
   done: (error: Error | null, socket: Socket | null, reads: boolean) => void,
 ) => void;
 
-/** Ticks ({@link Http1Connection.tick}) without a byte. */
+/** Ticks ({@link Http1Connection.tick}) without a head or a piece of a body; single bytes of a head gain no time. */
 export interface QuietLimits {
   readonly headTicks: number;
   readonly bodyTicks: number;
@@ -111,11 +111,13 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   onHead(status: number, rawHeaders: string[]): void {
+    this.#quietTicks = 0;
     if (status >= 200) this.#quietTicksMax = this.#limits.bodyTicks;
     this.#handler!.onHeaders(status, rawHeaders, this.#resume);
   }
 
   onBody(bytes: Buffer): void {
+    this.#quietTicks = 0;
     if (!this.#handler!.onData(bytes)) this.#paused = true;
   }
 
@@ -162,7 +164,6 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   readonly #onRead = (length: number, bytes: Uint8Array): boolean => {
-    this.#quietTicks = 0;
     try {
       this.#reader.push(bytes as Buffer, length);
     } catch (error) {

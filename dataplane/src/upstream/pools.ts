@@ -69,13 +69,15 @@ export class UpstreamPools {
   readonly #connections = new Set<Http1Connection>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #ticker: NodeJS.Timeout;
+  #closed = false;
 
   constructor(options: PoolOptions, originsMax = 2_000) {
     this.#options = options;
     this.#originsMax = originsMax;
     this.#connector = buildConnector({ timeout: options.connectTimeoutMs, maxCachedSessions: 100 });
     this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
-    const tickMs = Math.max(1, Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4));
+    // Whole: timers drop fractions, and a timeout would end early.
+    const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
     this.#limits = quietLimits(options, tickMs);
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
@@ -106,9 +108,10 @@ export class UpstreamPools {
     return this.#pools.size;
   }
 
+  /** Closes free connections now, busy ones when their calls end; silence still ends these. */
   close(): void {
+    this.#closed = true;
     clearInterval(this.#sweeper);
-    clearInterval(this.#ticker);
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
   }
@@ -152,6 +155,7 @@ export class UpstreamPools {
 
   #tick(): void {
     for (const connection of this.#connections) connection.tick();
+    if (this.#closed && this.#connections.size === 0) clearInterval(this.#ticker);
   }
 
   #sweep(nowTick: number): void {
@@ -232,8 +236,9 @@ class OriginPool {
   }
 
   acquire(): PooledConnection {
+    const connection = this.#idle.pop() ?? this.#open(this);
     this.busy++;
-    return this.#idle.pop() ?? this.#open(this);
+    return connection;
   }
 
   give(connection: PooledConnection): void {
