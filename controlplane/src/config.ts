@@ -54,6 +54,7 @@ export interface Config {
   readonly circuit: CircuitConfig;
   readonly abuse: AbuseConfig;
   readonly usageLogRetentionDays: number;
+  readonly auditRetentionDays: number;
   readonly logLevel: LogLevel;
   readonly drainTimeoutMs: number;
   readonly version: string;
@@ -106,6 +107,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       addresses: count('ABUSE_ADDRESSES', 20),
     },
     usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
+    auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
     version: packageVersion(),

@@ -1,5 +1,6 @@
 /** Builds what concerns people: sessions, recovery, mail, members, audit; a part of the composition root. */
 import type { Logger } from '@acg/base/log';
+import { pruneAudit } from './audit/retention.js';
 import { auditRoutes } from './audit/routes.js';
 import { PasswordHasher } from './auth/password-hasher.js';
 import { AccountRecovery } from './auth/recovery.js';
@@ -61,6 +62,7 @@ export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: I
     await throttle.prune();
     await pruneEmailTokens(sql);
     await pruneInvitations(sql);
+    await pruneAudit(sql, config.auditRetentionDays);
   };
   return {
     start() {

@@ -1,40 +1,33 @@
-/** Old events, deliveries and facts are deleted in small steps, so that no table grows for ever. */
+/** Old events, deliveries and facts are deleted, so that no table grows for ever. */
+import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import type { Sql } from '../db/sql.js';
 
 /** Deliveries and events are kept this long, pending ones of a paused endpoint too. */
 const KEEP_DAYS = 30;
 /** Facts of a month cannot come up again after the next one. */
 const FACT_KEEP_DAYS = 62;
-const ROWS_PER_STEP = 2_000;
-const STEPS_MAX = 50;
 
-/** Deletes what is too old, at most {@link ROWS_PER_STEP} × {@link STEPS_MAX} rows per table and call. */
+/** Deletes what is too old, at most some 100 000 rows per table and call. */
 export async function pruneEvents(sql: Sql): Promise<void> {
-  await inSteps(async () => {
+  await deleteInSteps(async () => {
     const rows = await sql`
       delete from webhook_deliveries where id in (
         select id from webhook_deliveries where created_at < now() - ${KEEP_DAYS} * interval '1 day'
          order by created_at limit ${ROWS_PER_STEP} for update skip locked)`;
     return rows.count;
   });
-  await inSteps(async () => {
+  await deleteInSteps(async () => {
     const rows = await sql`
       delete from events where id in (
         select id from events where fanned_out_at < now() - ${KEEP_DAYS} * interval '1 day'
          limit ${ROWS_PER_STEP} for update skip locked)`;
     return rows.count;
   });
-  await inSteps(async () => {
+  await deleteInSteps(async () => {
     const rows = await sql`
       delete from event_facts where fact in (
         select fact from event_facts where at < now() - ${FACT_KEEP_DAYS} * interval '1 day'
          limit ${ROWS_PER_STEP} for update skip locked)`;
     return rows.count;
   });
-}
-
-async function inSteps(step: () => Promise<number>): Promise<void> {
-  for (let i = 0; i < STEPS_MAX; i++) {
-    if ((await step()) < ROWS_PER_STEP) return;
-  }
 }

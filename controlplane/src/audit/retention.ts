@@ -1,0 +1,14 @@
+/** The trail is kept for AUDIT_RETENTION_DAYS and no longer: it names people and their addresses. */
+import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
+import type { Sql } from '../db/sql.js';
+
+/** Deletes entries that are older, at most some 100 000 a call. */
+export async function pruneAudit(sql: Sql, retentionDays: number): Promise<void> {
+  await deleteInSteps(async () => {
+    const rows = await sql`
+      delete from audit_entries where id in (
+        select id from audit_entries where at < now() - ${retentionDays} * interval '1 day'
+         order by at limit ${ROWS_PER_STEP} for update skip locked)`;
+    return rows.count;
+  });
+}
