@@ -11,6 +11,8 @@ const POLL_MS = 2_000;
 /** A re-read looks this much further back than the last that succeeded: changes commit later than their time says. */
 const LOOK_BACK_S = 30;
 const CIRCUITS_MAX = 50_000;
+/** A circuit that closed so long ago may be deleted and begin anew at its first epoch: see `pruneCircuits`. */
+const CLOSED_MEMORY_MS = 86_400_000;
 
 export class CircuitFeed {
   readonly #sql: Sql;
@@ -51,7 +53,7 @@ export class CircuitFeed {
   #take(circuit: CircuitNotice): void {
     const known = this.#known.get(circuit.circuitKey);
     if (known !== undefined && known.epoch >= circuit.epoch) return;
-    this.#known.set(circuit.circuitKey, circuit);
+    this.#known.set(circuit.circuitKey, circuit, circuit.state === 'CLOSED' ? { ttl: CLOSED_MEMORY_MS } : {});
     this.onChange(circuit);
   }
 

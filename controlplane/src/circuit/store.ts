@@ -153,16 +153,21 @@ export async function organizationsOn(tx: Tx, circuit: CircuitRow, oneOrigin: bo
 const ROWS_MAX = 10_000;
 const UNUSED_DAYS = 30;
 
-/** Drops what the window has passed, and circuits that never tripped and are not used any more. */
+/**
+ * Drops what the window has passed, and CLOSED circuits that are not used any more. One that has tripped goes only when
+ * its last transition is as long ago: by then no data plane remembers its epoch (theirs is a day), and a new row of its
+ * name may begin at the first one.
+ */
 export async function pruneCircuits(sql: Sql, windowMs: number): Promise<void> {
   await sql`
     delete from circuit_outcomes where ctid = any(array(
       select ctid from circuit_outcomes where second < now() - ${windowMs} * interval '2 milliseconds'
        limit ${ROWS_MAX}))`;
   await sql`delete from circuit_probes where expires_at < now() - interval '1 hour'`;
-  // One that tripped once keeps its row: data planes remember its epoch.
+  const isUnused = sql`state = 'CLOSED' and last_used_at < now() - ${UNUSED_DAYS} * interval '1 day'
+    and (epoch = 1 or changed_at < now() - ${UNUSED_DAYS} * interval '1 day')`;
+  // Asked twice: a row that is used or moves meanwhile stays.
   await sql`
-    delete from circuits where circuit_key in (
-      select circuit_key from circuits
-       where last_used_at < now() - ${UNUSED_DAYS} * interval '1 day' and epoch = 1 limit ${ROWS_MAX})`;
+    delete from circuits where circuit_key in (select circuit_key from circuits where ${isUnused} limit ${ROWS_MAX})
+       and ${isUnused}`;
 }

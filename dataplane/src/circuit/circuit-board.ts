@@ -2,7 +2,8 @@
  * The circuits as the control plane pushes them (DESIGN §10), and the probe places of those that are HALF_OPEN. The
  * state machine itself is the control plane's: here nothing is decided, so all data planes agree.
  *
- * A circuit that was never heard of is CLOSED. While the control plane is away the last known states stay; an OPEN one
+ * A circuit that was never heard of is CLOSED, and one that closed a day ago is no longer remembered: outcomes then count
+ * for whatever epoch there is (see `countsNow` of the control plane), so the control plane may forget it too. While the control plane is away the last known states stay; an OPEN one
  * whose cooldown has passed is then treated as HALF_OPEN, and since nobody hands out probe places, one call a second
  * is let through instead, so that a partition does not keep a healthy provider shut.
  */
@@ -16,6 +17,11 @@ export interface Circuit {
   readonly epoch: number;
   /** Unix ms; 0 unless OPEN. */
   readonly openUntilMs: number;
+}
+
+interface KnownCircuit extends Circuit {
+  /** Unix ms. */
+  readonly heardAtMs: number;
 }
 
 /** Who hands out probe places for the whole fleet. */
@@ -41,13 +47,15 @@ const OVERDUE_MS = 2_000;
 const LONE_PROBE_MS = 1_000;
 /** More circuits than any fleet has; past it the oldest is forgotten, which means CLOSED. */
 const CIRCUITS_MAX = 50_000;
+/** A circuit that has been CLOSED for so long is as good as one that was never heard of. */
+const CLOSED_MEMORY_MS = 86_400_000;
 /** A lease of nobody: let through while the control plane is away. */
 const NO_LEASE = '';
 
 export class CircuitBoard {
   readonly #office: ProbeOffice;
   readonly #clock: BoardClock;
-  readonly #circuits = new Map<string, Circuit>();
+  readonly #circuits = new Map<string, KnownCircuit>();
   /** Circuit key → Unix ms of the last call let through without a lease. */
   readonly #loneProbes = new Map<string, number>();
 
@@ -70,16 +78,17 @@ export class CircuitBoard {
   update(state: ICircuitState): void {
     const key = state.circuitKey ?? '';
     const epoch = state.epoch ?? 0;
-    const known = this.#circuits.get(key);
+    const known = this.#remembered(key);
     if (known !== undefined && epoch < known.epoch) return;
     if (known === undefined && this.#circuits.size >= CIRCUITS_MAX) this.#forgetOldest();
     this.#loneProbes.delete(key);
-    this.#circuits.set(key, { state: stateName(state.state), epoch, openUntilMs: state.openUntilMs ?? 0 });
+    const heardAtMs = this.#clock.nowMs();
+    this.#circuits.set(key, { state: stateName(state.state), epoch, openUntilMs: state.openUntilMs ?? 0, heardAtMs });
   }
 
   /** Null: CLOSED, and nothing was ever heard of it. */
   view(circuitKey: string): Circuit | null {
-    const circuit = this.#circuits.get(circuitKey);
+    const circuit = this.#remembered(circuitKey);
     if (circuit === undefined) return null;
     if (circuit.state !== 'OPEN' || this.#clock.linkUp()) return circuit;
     if (this.#clock.nowMs() < circuit.openUntilMs + OVERDUE_MS) return circuit;
@@ -110,6 +119,14 @@ export class CircuitBoard {
     const counts = { CLOSED: 0, HALF_OPEN: 0, OPEN: 0 };
     for (const { state } of this.#circuits.values()) counts[state]++;
     return counts;
+  }
+
+  #remembered(circuitKey: string): Circuit | undefined {
+    const circuit = this.#circuits.get(circuitKey);
+    if (circuit?.state !== 'CLOSED') return circuit;
+    if (this.#clock.nowMs() - circuit.heardAtMs < CLOSED_MEMORY_MS) return circuit;
+    this.#circuits.delete(circuitKey);
+    return undefined;
   }
 
   /** The control plane is away: one call a second tries the provider. */

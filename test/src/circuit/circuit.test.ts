@@ -7,7 +7,7 @@ import { CircuitFeed } from '@acg/controlplane/circuit/circuit-feed';
 import { circuitKey } from '@acg/controlplane/circuit/circuit-key';
 import type { ObservedOutcome } from '@acg/controlplane/circuit/pending-outcomes';
 import { Probes } from '@acg/controlplane/circuit/probes';
-import type { CircuitNotice } from '@acg/controlplane/circuit/store';
+import { type CircuitNotice, pruneCircuits } from '@acg/controlplane/circuit/store';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
@@ -206,6 +206,35 @@ test('circuit: one bad probe opens it again without a second event; late good on
   expect((await probes.acquire(key, 3, 'dp')).circuit).toMatchObject({ state: 'OPEN', epoch: 4 });
   const events = await database().sql`select event from events where org_id = ${org}`;
   expect(events.map((e) => e.event)).toEqual(['provider.circuit_opened']);
+});
+
+test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved or is not CLOSED stays', async () => {
+  const { sql } = database();
+  const insert = async (state: string, epoch: number, unusedDays: number, unchangedDays: number): Promise<string> => {
+    const key = newKey();
+    await sql`
+      insert into circuits (circuit_key, provider_slug, state, epoch, last_used_at, changed_at)
+      values (${key}, 'openai', ${state}, ${epoch}, now() - ${unusedDays} * interval '1 day',
+              now() - ${unchangedDays} * interval '1 day')`;
+    return key;
+  };
+  const gone = [await insert('CLOSED', 1, 31, 0), await insert('CLOSED', 4, 31, 31)];
+  const kept = [
+    await insert('CLOSED', 1, 29, 90),
+    await insert('CLOSED', 4, 31, 29),
+    await insert('CLOSED', 4, 29, 31),
+    await insert('HALF_OPEN', 3, 90, 90),
+    await insert('OPEN', 2, 90, 90),
+  ];
+  await pruneCircuits(sql, RULES.windowMs);
+  const left = await sql<{ key: string }[]>`
+    select circuit_key as key from circuits where circuit_key = any(${[...gone, ...kept]}::text[])`;
+  expect(left.map(({ key }) => key).sort()).toEqual([...kept].sort());
+  // One that begins anew trips like any other, and its first transition is no old news.
+  const one = board();
+  one.observe(outcomes(gone[1]!, 20, FAILURE));
+  await one.flush();
+  expect(await stateOf(gone[1]!)).toEqual({ state: 'OPEN', epoch: 2 });
 });
 
 test('circuit: every transition reaches the feed of every control plane once, in order; a new one starts informed', async () => {
