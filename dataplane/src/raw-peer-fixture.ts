@@ -71,9 +71,9 @@ export class RawUpstream {
   }
 
   /** `tls`: null speaks plain TCP. */
-  static start(tls: TlsOptions | null = null): Promise<RawUpstream> {
+  static start(tls: TlsOptions | null = null, host = '127.0.0.1'): Promise<RawUpstream> {
     const upstream = new RawUpstream(tls);
-    return new Promise((resolve) => upstream.#server.listen(0, '127.0.0.1', () => resolve(upstream)));
+    return new Promise((resolve) => upstream.#server.listen(0, host, () => resolve(upstream)));
   }
 
   get port(): number {

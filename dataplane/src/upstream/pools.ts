@@ -7,6 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { type DialTarget, dial } from './dial.js';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from './http1-connection.js';
@@ -138,9 +139,7 @@ export class UpstreamPools {
     const target = dialTarget(origin);
     return (onread, done) =>
       dial(target, this.#options.connectTimeoutMs, onread, pool.tlsSession, (error, socket) => {
-        socket?.on('session', (session: Buffer) => {
-          pool.tlsSession = session;
-        });
+        if (socket !== null && target.protocol === 'https:') keepSession(pool, socket as TLSSocket);
         done(error, socket, true);
       });
   }
@@ -193,6 +192,17 @@ function quietLimits(options: PoolOptions, tickMs: number): QuietLimits {
 }
 
 const hostOf = (origin: string): string => origin.slice(origin.indexOf('//') + 2);
+
+/**
+ * TLS 1.3 brings sessions later on, 1.2 has its only one now. Never before the peer's name was checked: a resumed
+ * handshake does not check it again.
+ */
+function keepSession(pool: OriginPool, socket: TLSSocket): void {
+  if (socket.getProtocol() === 'TLSv1.2') pool.tlsSession = socket.getSession() ?? null;
+  socket.on('session', (session) => {
+    pool.tlsSession = session;
+  });
+}
 
 function dialTarget(origin: string): DialTarget {
   const { protocol, hostname, port } = new URL(origin);

@@ -22,7 +22,9 @@ export function requestHead(
   contentLength: number,
 ): string {
   if (BAD_TARGET.test(path)) throw new InvalidRequest('the target holds a byte that cannot be sent');
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  // Some servers send a body with their answer to HEAD: no other call may meet it.
+  const connection = method === 'HEAD' ? 'close' : 'keep-alive';
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
     const value = headers[i + 1]!;

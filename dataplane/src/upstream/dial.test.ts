@@ -1,0 +1,143 @@
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { classifyFailure, UpstreamPools } from './pools.js';
+import { type Certificate, makeCertificate, RecordedCall, trust } from './upstream-call-fixture.js';
+
+let trusted: Certificate;
+let strange: Certificate;
+beforeAll(() => {
+  trusted = makeCertificate('DNS:localhost,IP:127.0.0.1');
+  strange = makeCertificate('DNS:localhost,IP:127.0.0.1');
+  trust(trusted);
+});
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+interface Handshake {
+  readonly servername: string | false | null;
+  readonly resumed: boolean;
+  readonly alpn: string | false | null;
+  readonly version: string | null;
+}
+
+/** Answers each request and ends the connection after it. */
+async function serve(options: TlsOptions): Promise<{ port: number; handshakes: Handshake[]; requests: () => number }> {
+  const handshakes: Handshake[] = [];
+  let requests = 0;
+  const server = createTlsServer({ ALPNProtocols: ['h2', 'http/1.1'], ...options }, (socket: TLSSocket) => {
+    handshakes.push({
+      servername: socket.servername as Handshake['servername'],
+      resumed: socket.isSessionReused(),
+      alpn: socket.alpnProtocol,
+      version: socket.getProtocol(),
+    });
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      requests++;
+      socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok');
+    });
+  });
+  server.on('tlsClientError', () => {});
+  return { port: await listen(server), handshakes, requests: () => requests };
+}
+
+function listen(server: Server): Promise<number> {
+  closing.push(() => server.close());
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+}
+
+function pools(connectTimeoutMs = 5_000): UpstreamPools {
+  const made = new UpstreamPools({
+    connectTimeoutMs,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 60_000,
+    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8', '::1/128'], connectTimeoutMs }),
+  });
+  closing.push(() => made.close());
+  return made;
+}
+
+describe.each([
+  ['our own', false],
+  ['guarded', true],
+])('TLS: %s connections', (_name, guarded) => {
+  test('name the host, offer HTTP/1.1 alone, and carry the call', async () => {
+    const server = await serve(trusted);
+    const from = pools();
+    const call = new RecordedCall(from.acquire(`https://localhost:${server.port}`, guarded, false));
+    expect((await call.ends()).body.toString()).toBe('ok');
+    expect(server.handshakes).toEqual([
+      { servername: 'localhost', resumed: false, alpn: 'http/1.1', version: 'TLSv1.3' },
+    ]);
+  });
+
+  test('name no host where it is an address, and check the certificate for the address', async () => {
+    const server = await serve(trusted);
+    const call = new RecordedCall(pools().acquire(`https://127.0.0.1:${server.port}`, guarded, false));
+    await call.ends();
+    expect(server.handshakes[0]!.servername).toBe(false);
+  });
+
+  test.each([
+    ['that nobody signed', () => strange, 'localhost'],
+    ['of another name', () => makeAndTrust('DNS:other.example'), 'localhost'],
+    ['of another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
+  ])('refuse a certificate %s before anything is sent', async (_what, certificate, host) => {
+    const server = await serve(certificate());
+    const call = new RecordedCall(pools().acquire(`https://${host}:${server.port}`, guarded, false));
+    const error = await call.fails();
+    expect(classifyFailure(error, call.abort !== null)).toBe('connect');
+    expect(call.heads).toEqual([]);
+    expect(server.requests()).toBe(0);
+  });
+
+  test('fail in time where the handshake does not come', async () => {
+    const sockets: Socket[] = [];
+    const port = await listen(createTcpServer((socket) => void sockets.push(socket)));
+    closing.push(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded, false));
+    expect(classifyFailure(await call.fails(), false)).toBe('timeout');
+  });
+
+  test('fail where plain HTTP is spoken', async () => {
+    const port = await listen(
+      createTcpServer((socket) => {
+        socket.on('error', () => {});
+        socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      }),
+    );
+    const call = new RecordedCall(pools().acquire(`https://localhost:${port}`, guarded, false));
+    expect(classifyFailure(await call.fails(), false)).toBe('connect');
+  });
+});
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the session: %s', async (version) => {
+  const server = await serve({ ...trusted, minVersion: version, maxVersion: version });
+  const from = pools();
+  for (let i = 0; i < 3; i++) {
+    await new RecordedCall(from.acquire(`https://localhost:${server.port}`, false, false)).ends();
+  }
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
+});
+
+test('TLS: a session is resumed with its own origin alone, and not after the pool was closed', async () => {
+  const server = await serve(trusted);
+  const from = pools();
+  await new RecordedCall(from.acquire(`https://localhost:${server.port}`, false, false)).ends();
+  await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, false, false)).ends();
+  await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, false, false)).ends();
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
+});
+
+function makeAndTrust(names: string): Certificate {
+  const certificate = makeCertificate(names);
+  trust(certificate);
+  return certificate;
+}

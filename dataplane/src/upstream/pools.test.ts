@@ -1,0 +1,301 @@
+import { Readable } from 'node:stream';
+import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type RawPeer, RawUpstream } from '../raw-peer-fixture.js';
+import { classifyFailure, isInvalidRequest, type PoolOptions, type UpstreamCall, UpstreamPools } from './pools.js';
+import { RecordedCall } from './upstream-call-fixture.js';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+function poolsWith(over: Partial<PoolOptions> = {}, originsMax?: number): UpstreamPools {
+  const options: PoolOptions = {
+    connectTimeoutMs: 5_000,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 60_000,
+    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8', '::1/128'], connectTimeoutMs: 5_000 }),
+    ...over,
+  };
+  const pools = new UpstreamPools(options, originsMax);
+  closing.push(() => pools.close());
+  return pools;
+}
+
+async function upstreamAt(host = '127.0.0.1'): Promise<RawUpstream> {
+  const upstream = await RawUpstream.start(null, host);
+  closing.push(() => upstream.stop());
+  return upstream;
+}
+
+const EMPTY = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+
+/** Resolves when a request with its declared body is here. */
+async function whole(peer: RawPeer): Promise<void> {
+  await peer.until(() => {
+    const head = peer.text.indexOf('\r\n\r\n');
+    if (head === -1) return false;
+    const length = /^content-length: (\d+)\r$/m.exec(peer.text.slice(0, head + 2));
+    return peer.received.length >= head + 4 + Number(length?.[1] ?? 0);
+  });
+}
+
+/** All bytes that a call sends over a connection of its own. */
+async function wireOf(origin: string, upstream: RawUpstream, streamed: boolean, given: Partial<UpstreamCall>) {
+  const pools = poolsWith();
+  const index = upstream.connections.length;
+  const call = new RecordedCall(pools.acquire(origin, false, streamed), given);
+  const peer = await upstream.connection(index);
+  await whole(peer);
+  peer.socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  await call.ends();
+  await peer.ends();
+  return peer.received;
+}
+
+const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
+const sized = (bytes: number): Buffer => Buffer.alloc(bytes, everyByte);
+const HEADERS = ['accept', '*/*', 'x-bytes', 'caf\xe9 \x80\xff\ta', 'X-Case', 'Kept', 'x-empty', '', 'accept', 'a, b'];
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+describe('pools: what goes over the wire is what undici writes', () => {
+  test.each([
+    ...methods.map((method) => [`${method} without a body`, { method }] as const),
+    ...methods.map((method) => [`${method} with an empty body`, { method, body: Buffer.alloc(0) }] as const),
+    ...[1, 255, 8_191, 8_192, 8_193, 262_144, 3_000_000].map(
+      (bytes) => [`POST of ${bytes} B`, { method: 'POST', body: sized(bytes) }] as const,
+    ),
+    ['DELETE with a body', { method: 'DELETE', body: sized(300) }] as const,
+    ['GET with a body', { method: 'GET', body: sized(300) }] as const,
+    ['headers', { headers: HEADERS }] as const,
+    ['headers and a body', { method: 'PUT', headers: HEADERS, body: sized(300) }] as const,
+    ['a target', { path: '//a/../b/%2e?x=%2F&y=ü\x7f[]{}"|^`<>\\' }] as const,
+  ])('%s', async (_name, given) => {
+    const upstream = await upstreamAt();
+    const call = { path: '/v1/x', ...given } as Partial<UpstreamCall>;
+    const ours = await wireOf(upstream.origin, upstream, false, call);
+    const theirs = await wireOf(upstream.origin, upstream, true, call);
+    expect(ours.length).toBeGreaterThan(40);
+    expect(ours.toString('latin1')).toBe(theirs.toString('latin1'));
+    if (given === undefined || !('body' in given)) return;
+    expect(ours.subarray(ours.length - given.body.length).equals(given.body)).toBe(true);
+  });
+
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.1', 'localhost'],
+    ['::1', '[::1]'],
+  ])('the host of an upstream at %s as %s', async (address, host) => {
+    const upstream = await upstreamAt(address);
+    const origin = `http://${host}:${upstream.port}`;
+    const ours = await wireOf(origin, upstream, false, {});
+    expect(ours.toString('latin1')).toContain(`\r\nhost: ${host}:${upstream.port}\r\n`);
+    expect(ours.toString('latin1')).toBe((await wireOf(origin, upstream, true, {})).toString('latin1'));
+  });
+
+  test('a streamed body of a known length and one at hand look the same', async () => {
+    const upstream = await upstreamAt();
+    const body = sized(5_000);
+    const ours = await wireOf(upstream.origin, upstream, false, { method: 'POST', body });
+    const streamed = { method: 'POST', body: Readable.from([body]), headers: ['content-length', '5000'] } as const;
+    const theirs = await wireOf(upstream.origin, upstream, true, { ...streamed, headers: [...streamed.headers] });
+    expect(ours.toString('latin1')).toBe(theirs.toString('latin1'));
+  });
+});
+
+describe.each([
+  ['at hand', false],
+  ['streamed', true],
+])('pools: what cannot be sent, body %s', (_name, streamed) => {
+  test.each([
+    { headers: ['x', 'a\r\nb'] },
+    { headers: ['x', 'a\nb'] },
+    { headers: ['x', 'a\0b'] },
+    { headers: ['x', 'a\x7fb'] },
+    { headers: ['x', 'a\u0100b'] },
+    { headers: ['x y', 'a'] },
+    { headers: ['x:', 'a'] },
+    { headers: ['', 'a'] },
+    { headers: ['x\r\n', 'a'] },
+    { headers: ['x\xe9', 'a'] },
+    { path: '/a b' },
+    { path: '/a\r\nb' },
+    { path: '/a\u0100' },
+  ])('is refused and nothing is sent: %j', async (given) => {
+    const upstream = await upstreamAt();
+    const pools = poolsWith();
+    const handler = { error: null as Error | null };
+    const connection = pools.acquire(upstream.origin, false, streamed);
+    try {
+      connection.dispatch(
+        { method: 'POST', path: '/', headers: [], body: Buffer.from('a'), ...given },
+        {
+          onConnect: () => {},
+          onHeaders: () => true,
+          onData: () => true,
+          onComplete: () => {},
+          onError: (error) => {
+            handler.error = error;
+          },
+        },
+      );
+    } catch (error) {
+      handler.error = error as Error;
+    }
+    while (handler.error === null) await new Promise((resolve) => setImmediate(resolve));
+    expect(isInvalidRequest(handler.error)).toBe(true);
+    expect(handler.error.message).not.toContain('a\r');
+    connection.release();
+    // The connection is as good as new.
+    const next = new RecordedCall(pools.acquire(upstream.origin, false, streamed), { path: '/next' });
+    const peer = await upstream.connection();
+    await whole(peer);
+    expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
+    peer.send(EMPTY);
+    await next.ends();
+    expect(upstream.connections).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['at hand', false, false],
+  ['streamed', false, true],
+  ['at hand, guarded', true, false],
+  ['streamed, guarded', true, true],
+])('pools: how failures are named, body %s', (_name, guarded, streamed) => {
+  async function failureOf(
+    origin: string,
+    over: Partial<PoolOptions>,
+    whenSent: (() => Promise<void>) | null = null,
+  ): Promise<string> {
+    const pools = poolsWith(over);
+    const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
+    const call = new RecordedCall(pools.acquire(origin, guarded, streamed), { method: 'POST', body });
+    let sent = false;
+    const { onConnect } = call;
+    call.onConnect = (abort) => {
+      sent = true;
+      onConnect.call(call, abort);
+    };
+    await whenSent?.();
+    const error = await call.fails();
+    const head = call.heads.length > 0;
+    return `${classifyFailure(error, sent)}${head ? ' after the head' : ''}`;
+  }
+
+  test('nobody listens: connect', async () => {
+    const upstream = await upstreamAt();
+    const { origin } = upstream;
+    upstream.stop();
+    expect(await failureOf(origin, {})).toBe('connect');
+  });
+
+  test('the name does not resolve: connect', async () => {
+    expect(await failureOf('http://nowhere.invalid', {})).toBe('connect');
+  });
+
+  test('hangs up without an answer: reset', async () => {
+    const upstream = await upstreamAt();
+    const hangUp = async () => {
+      const peer = await upstream.connection();
+      await peer.sees('body');
+      peer.socket.destroy();
+    };
+    expect(await failureOf(upstream.origin, {}, hangUp)).toBe('reset');
+  });
+
+  test('resets without an answer: reset', async () => {
+    const upstream = await upstreamAt();
+    const reset = async () => {
+      const peer = await upstream.connection();
+      await peer.sees('body');
+      peer.socket.resetAndDestroy();
+    };
+    expect(await failureOf(upstream.origin, {}, reset)).toBe('reset');
+  });
+
+  test('answers something else than HTTP: reset', async () => {
+    const upstream = await upstreamAt();
+    const babble = async () => (await upstream.connection()).send('220 mail.example.com ESMTP\r\n');
+    expect(await failureOf(upstream.origin, {}, babble)).toBe('reset');
+  });
+
+  test('says nothing: timeout', async () => {
+    const upstream = await upstreamAt();
+    expect(await failureOf(upstream.origin, { headersTimeoutMs: 40 })).toBe('timeout');
+  });
+
+  test('stops in the body: timeout', async () => {
+    const upstream = await upstreamAt();
+    const stop = async () => {
+      const peer = await upstream.connection();
+      await peer.sees('body');
+      peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
+    };
+    expect(await failureOf(upstream.origin, { bodyTimeoutMs: 40 }, stop)).toBe('timeout after the head');
+  });
+
+  test('breaks off in the body: no timeout', async () => {
+    const upstream = await upstreamAt();
+    const breakOff = async () => {
+      const peer = await upstream.connection();
+      await peer.sees('body');
+      peer.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
+    };
+    expect(await failureOf(upstream.origin, {}, breakOff)).toBe('reset after the head');
+  });
+
+  test('an address that the guard refuses: egress_refused', async () => {
+    const upstream = await upstreamAt();
+    if (!guarded) return;
+    const egressConnector = guardedConnector({ allowCidrs: [], connectTimeoutMs: 5_000 });
+    expect(await failureOf(upstream.origin, { egressConnector })).toBe('egress_refused');
+    expect(upstream.connections).toHaveLength(0);
+  });
+});
+
+test('pools: whatever becomes of its calls, a pool knows when it has none', async () => {
+  const upstream = await upstreamAt();
+  const other = await upstreamAt();
+  const pools = poolsWith({}, 1);
+  const begin = (given: Partial<UpstreamCall> = {}): RecordedCall =>
+    new RecordedCall(pools.acquire(upstream.origin, false, false), given);
+
+  const answered = begin();
+  const peer = await upstream.connection();
+  await whole(peer);
+  peer.send(EMPTY);
+  await answered.ends();
+
+  const aborted = begin();
+  await aborted.until(() => aborted.abort !== null);
+  aborted.abort!(new Error('gone'));
+  await aborted.fails();
+
+  const cut = begin({ method: 'HEAD' });
+  const cutPeer = await upstream.connection(1);
+  await whole(cutPeer);
+  cutPeer.socket.destroy();
+  await cut.fails();
+
+  const connection = pools.acquire(upstream.origin, false, false);
+  expect(() => connection.dispatch({ method: 'GET', path: '/ ', headers: [], body: null }, answered)).toThrow();
+  connection.release();
+  expect(() => pools.acquire('http://host:99999', false, false)).toThrow();
+  expect(() => pools.acquire('http://host:99999', false, false)).toThrow();
+
+  // One origin at most, unless calls are under way: a pool that still counted one would stay.
+  const busy = begin();
+  const next = new RecordedCall(pools.acquire(other.origin, false, false), {});
+  expect(pools.origins).toBe(2);
+  await busy.until(() => busy.abort !== null);
+  busy.abort!();
+  await busy.fails();
+  const last = await other.connection();
+  await whole(last);
+  last.send(EMPTY);
+  await next.ends();
+  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', false, false), {}).over).toBe(false);
+  expect(pools.origins).toBe(2); // one was free and went
+});
