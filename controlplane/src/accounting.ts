@@ -5,12 +5,14 @@ import type { Sql } from './db/sql.js';
 import type { App } from './http/app.js';
 import { Background } from './ops/background.js';
 import type { Metrics } from './ops/metrics.js';
+import { DailyRollups } from './usage/daily-rollups.js';
 import { Ingest, type UsageObserver } from './usage/ingest.js';
 import { ingestMetrics } from './usage/ingest-metrics.js';
 import { UsageLogs } from './usage/logs.js';
 import { UsagePartitions } from './usage/partitions.js';
 import { UsageReports } from './usage/reports.js';
 import { usageRoutes } from './usage/routes.js';
+import { SearchIndexes } from './usage/search-index.js';
 
 const MAINTAIN_INTERVAL_MS = 3_600_000;
 
@@ -36,16 +38,34 @@ export function buildAccounting(app: App, { config, log, sql, metrics, observers
   const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
   usageRoutes(app, new UsageReports(sql), new UsageLogs(sql), sql);
   const background = new Background(log);
-  const maintain = () => background.run('usage retention', () => partitions.maintain(Date.now()));
+  const days = new DailyRollups(sql, log);
+  const searches = new SearchIndexes(sql, log);
+  let closing = false;
+  const closeDays = async (): Promise<void> => {
+    if (closing) return; // after an upgrade of a large ledger the first time takes a while
+    closing = true;
+    try {
+      await days.catchUp(Date.now());
+      await searches.catchUp(Date.now());
+    } finally {
+      closing = false;
+    }
+  };
+  const maintain = () => {
+    background.run('usage retention', () => partitions.maintain(Date.now()));
+    background.run('usage of past days', closeDays);
+  };
   let timer: NodeJS.Timeout | undefined;
   return {
     ingest,
     async start() {
       await partitions.maintain(Date.now());
+      background.run('usage of past days', closeDays);
       timer = setInterval(maintain, MAINTAIN_INTERVAL_MS).unref();
     },
     async stop() {
       clearInterval(timer);
+      searches.stop();
       await background.idle();
     },
   };

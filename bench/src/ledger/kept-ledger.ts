@@ -7,8 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { openSql } from '@acg/controlplane/db/sql';
+import { DailyRollups } from '@acg/controlplane/usage/daily-rollups';
+import { daysWithoutIndex, SearchIndexes } from '@acg/controlplane/usage/search-index';
 import { EMBEDDED_SETTINGS } from '@acg/singlenode/embedded-database';
 import { findBinaries } from '@acg/singlenode/postgres/binaries';
 import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
@@ -62,6 +65,7 @@ export class KeptLedger {
     const cleanUp = (): void => (directory === null ? rmSync(home, { recursive: true, force: true }) : undefined);
     if (notes.seeded !== undefined && notes.tenant !== undefined) {
       const { seeded, tenant } = notes;
+      if (seeded.wanted === rows) await closeDays(url);
       if (seeded.wanted === rows) return new KeptLedger(stack, cluster, tenant.session, tenant.orgId, seeded, cleanUp);
       await stack.stop();
       throw new Error(`${home} was seeded with ${seeded.wanted} rows, not ${rows}`);
@@ -71,6 +75,7 @@ export class KeptLedger {
     const sql = openSql(url, { connectionsMax: 4, applicationName: 'bench' });
     const seeded = await seedLedger(sql, tenant, rows);
     await sql.end();
+    await closeDays(url);
     console.log(`seeded ${seeded.rows} rows in ${Math.round((performance.now() - startMs) / 1_000)} s`);
     write({ ...notes, tenant: { session: tenant.session, orgId: tenant.orgId }, seeded });
     return new KeptLedger(stack, cluster, tenant.session, tenant.orgId, seeded, cleanUp);
@@ -101,6 +106,26 @@ export class KeptLedger {
     await this.stack.stop();
     this.cleanUp();
   }
+}
+
+/** What the control plane does when days are over; 90 days of them have just come into being. */
+async function closeDays(url: Secret): Promise<void> {
+  const sql = openSql(url, { connectionsMax: 4, applicationName: 'bench' });
+  const log = createLogger('bench', 'silent');
+  const startMs = performance.now();
+  await new DailyRollups(sql, log).catchUp(Date.now());
+  const rolledMs = performance.now();
+  let left = await daysWithoutIndex(sql, Date.now());
+  const days = left.length;
+  for (; left.length > 0; left = await daysWithoutIndex(sql, Date.now())) {
+    await new SearchIndexes(sql, log).catchUp(Date.now());
+    await new Promise((resolve) => setTimeout(resolve, 500)); // the control plane itself may be at it
+  }
+  await sql.end();
+  const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
+  console.log(
+    `days added up in ${seconds(rolledMs - startMs)} s, ${days} indexed in ${seconds(performance.now() - rolledMs)} s`,
+  );
 }
 
 function newNotes(): Notes {

@@ -35,6 +35,7 @@ export function openSql(url: Secret, options: SqlOptions): Sql {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       TimeZone: 'UTC',
+      jit: 'off', // compiling a query over 90 partitions takes longer than running it
     },
     types: {
       bigint: {

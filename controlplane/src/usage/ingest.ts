@@ -11,6 +11,7 @@ import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
+import { addLate } from './daily-rollups.js';
 import * as ledger from './ledger.js';
 import type { UsagePartitions } from './partitions.js';
 import { type Report, type ReportBatch, readReport, type SightingEntry } from './report-batch.js';
@@ -180,6 +181,7 @@ export class Ingest {
     const rejections = batch.rejections.filter(({ id }) => counts.has(id));
     await addRejections(tx, rejections);
     await this.#addHourly(tx, hourly);
+    await addLate(tx, hourly, Date.now());
     const totals = await ledger.addMonthSpend(tx, months);
     const sums = new Map(months.map((sum) => [`${sum.agentId} ${sum.month}`, sum]));
     const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {

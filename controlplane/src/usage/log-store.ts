@@ -2,6 +2,7 @@
 import type { Sql, Tx } from '../db/sql.js';
 import type { Page } from '../http/pagination.js';
 import type { TimeRange } from './period.js';
+import { SEARCHED_TEXT } from './search-index.js';
 
 export interface LogFilter {
   readonly agentId: string;
@@ -80,7 +81,7 @@ function condition(sql: Sql | Tx, filter: LogFilter) {
     ${provider === null ? sql`` : sql`and provider_slug = ${provider}`}
     ${statusMin === null ? sql`` : sql`and status >= ${statusMin}`}
     ${statusMax === null ? sql`` : sql`and status <= ${statusMax}`}
-    ${search === null ? sql`` : sql`and (path || E'\n' || model || E'\n' || error || E'\n' || id) ilike ${pattern(search)}`}`;
+    ${search === null ? sql`` : sql`and ${sql.unsafe(SEARCHED_TEXT)} ilike ${pattern(search)}`}`;
 }
 
 const LIKE_SPECIAL = /[\\%_]/g;

@@ -39,7 +39,9 @@ export class UsageLogs {
     try {
       const { rows, counted } = await this.#gate.run(orgId, () =>
         this.sql.begin(async (tx) => {
-          await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true)`;
+          // Which plan is right depends on the agent and on how rare the search is: never one plan for all.
+          await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true),
+            set_config('plan_cache_mode', 'force_custom_plan', true)`;
           return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
         }),
       );

@@ -65,7 +65,8 @@ export class UsagePartitions {
 
 export const dayOf = (ms: number): number => ms - (ms % DAY_MS);
 
-const partitionName = (day: number): string =>
+/** Name of the partition of the day that begins at that midnight. */
+export const partitionName = (day: number): string =>
   `usage_records_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 async function makePartition(tx: Tx, day: number): Promise<void> {

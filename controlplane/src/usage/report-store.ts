@@ -1,6 +1,6 @@
 /** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
 import type { Sql } from '../db/sql.js';
-import type { Interval, TimeRange } from './period.js';
+import { DAY_MS, type Interval, type TimeRange } from './period.js';
 
 export interface ReportedAgent {
   readonly id: string;
@@ -26,8 +26,30 @@ export interface ProviderSums {
   readonly tokensOut: number;
   readonly costNanos: bigint;
   readonly durationMsSum: number;
-  /** All hours' sketches behind each other: {@link Sketch.decode} reads them as one. */
+  /** All rollups' sketches behind each other: {@link Sketch.decode} reads them as one. */
   readonly sketches: Buffer;
+}
+
+/**
+ * Rollups of agents over a range of whole hours: whole days from the days' rollups as far as they are made, what is
+ * left at both ends from the hours'.
+ */
+function rollups(sql: Sql, agentIds: readonly string[], { fromMs, toMs }: TimeRange) {
+  const [from, to] = [new Date(fromMs), new Date(toMs)];
+  const firstDay = new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS);
+  const lastDay = new Date(Math.floor(toMs / DAY_MS) * DAY_MS);
+  const rolledUntil = sql`least(${lastDay}::timestamptz, (select rolled_until from usage_daily_progress))`;
+  const of = sql`agent_id = any(${[...agentIds]}::uuid[])`;
+  const sums = sql`requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch`;
+  return sql`(
+    select agent_id, provider_slug, day as hour, ${sums} from usage_daily
+     where ${of} and day >= ${firstDay} and day < ${rolledUntil}
+    union all
+    select agent_id, provider_slug, hour, ${sums} from usage_hourly
+     where ${of} and hour >= ${from} and hour < least(${firstDay}::timestamptz, ${to}::timestamptz)
+    union all
+    select agent_id, provider_slug, hour, ${sums} from usage_hourly
+     where ${of} and hour >= greatest(${firstDay}::timestamptz, ${rolledUntil}) and hour < ${to})`;
 }
 
 export async function sumByProvider(
@@ -41,8 +63,7 @@ export async function sumByProvider(
     select agent_id as "agentId", provider_slug as "providerSlug", sum(requests)::bigint as requests,
            sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn", sum(tokens_out)::bigint as "tokensOut",
            sum(cost_nanos)::text as "costNanos", sum(duration_ms_sum)::bigint as "durationMsSum", ${sketches} as sketches
-      from usage_hourly
-     where agent_id = any(${[...agentIds]}::uuid[]) and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+      from ${rollups(sql, agentIds, range)} r
      group by agent_id, provider_slug order by sum(requests) desc, provider_slug`;
   return rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
 }
@@ -62,11 +83,13 @@ export async function sumByBucket(
   range: TimeRange,
   interval: Interval,
 ): Promise<readonly BucketSums[]> {
+  const hours = sql`(
+    select * from usage_hourly
+     where agent_id = ${agentId} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
   const rows = await sql<(Omit<BucketSums, 'costNanos'> & { readonly costNanos: string })[]>`
     select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
            sum(cost_nanos)::text as "costNanos", sum(duration_ms_sum)::bigint as "durationMsSum"
-      from usage_hourly
-     where agent_id = ${agentId} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+      from ${interval === 'hour' ? hours : rollups(sql, [agentId], range)} r
      group by 1`;
   return rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
 }

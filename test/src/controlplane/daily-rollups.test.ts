@@ -1,0 +1,124 @@
+import { createLogger } from '@acg/base/log';
+import { DailyRollups } from '@acg/controlplane/usage/daily-rollups';
+import { dayOf } from '@acg/controlplane/usage/partitions';
+import { sumByBucket, sumByProvider } from '@acg/controlplane/usage/report-store';
+import { Sketch } from '@acg/controlplane/usage/sketch';
+import type { IUsageRecord } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from '../test-database.js';
+import { newId, newIngest, usageRecord } from './usage-fixture.js';
+
+const db = useTestDatabase();
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const now = Date.now();
+const today = dayOf(now);
+const rollups = () => new DailyRollups(db().sql, createLogger('test', 'silent'));
+
+const PROVIDERS = ['openai', 'anthropic', 'resend'];
+const recordOf = (agentId: string, i: number, startedAtMs: number): IUsageRecord =>
+  usageRecord({
+    agentId,
+    startedAtMs,
+    providerSlug: PROVIDERS[i % 3]!,
+    durationMs: (i * 37) % 5_000,
+    costNanos: i * 1_001,
+    responseStatus: i % 5 === 0 ? 500 : 200,
+  });
+/** Spread over six days and the running one. */
+const spread = (agentId: string, count: number): IUsageRecord[] =>
+  Array.from({ length: count }, (_, i) => recordOf(agentId, i, now - ((i * 7_919_317) % (6 * DAY))));
+
+const RANGES = [
+  [today - 6 * DAY, today + DAY],
+  [today - 6 * DAY + 5 * HOUR, today + 3 * HOUR],
+  [today - 2 * DAY, today - DAY],
+  [today - 2 * DAY + HOUR, today - 2 * DAY + 9 * HOUR],
+  [today - DAY - HOUR, today - DAY + HOUR],
+  [today, today + DAY],
+] as const;
+
+/** What reports say of the agent, over ranges that begin and end anywhere. */
+async function answers(agentId: string) {
+  const { sql } = db();
+  return Promise.all(
+    RANGES.map(async ([fromMs, toMs]) => {
+      const sums = await sumByProvider(sql, [agentId], { fromMs, toMs }, true);
+      const buckets = await sumByBucket(sql, agentId, { fromMs, toMs }, 'day');
+      return {
+        sums: sums
+          .map(({ sketches, ...rest }) => ({ ...rest, sketch: Sketch.decode(sketches).encode().toString('hex') }))
+          .sort((a, b) => (a.providerSlug < b.providerSlug ? -1 : 1)),
+        buckets: [...buckets].sort((a, b) => a.bucket.getTime() - b.bucket.getTime()),
+      };
+    }),
+  );
+}
+
+const rolledUntil = async () =>
+  (await db().sql<{ at: Date }[]>`select rolled_until as at from usage_daily_progress`)[0]!.at.getTime();
+const dayRows = async (agentId: string) =>
+  (await db().sql<{ n: number }[]>`select count(*) as n from usage_daily where agent_id = ${agentId}`)[0]!.n;
+
+test('daily rollups: reports say the same before, between and after days are added up, whatever comes late', async () => {
+  const ingest = newIngest(db().sql);
+  const agentId = newId();
+  const records = spread(agentId, 900);
+  await ingest.report({ dataPlaneId: 'd', records: records.slice(0, 500) });
+  const first = await answers(agentId);
+  expect(first[0]!.sums.reduce((sum, row) => sum + row.requests, 0)).toBe(500);
+  await rollups().catchUp(today - 3 * DAY + 2 * HOUR); // as of three days ago
+  expect(await rolledUntil()).toBe(today - 3 * DAY);
+  expect(await answers(agentId)).toEqual(first);
+  await Promise.all([rollups().catchUp(today + 2 * HOUR), rollups().catchUp(today + 2 * HOUR)]);
+  expect(await rolledUntil()).toBe(today);
+  expect(await answers(agentId)).toEqual(first);
+  expect(await dayRows(agentId)).toBeGreaterThan(12);
+
+  // What comes late, also for a day and a provider that had nothing, and what comes twice.
+  const straggler = usageRecord({ agentId, providerSlug: 'vercel', startedAtMs: today - 20 * DAY });
+  await ingest.report({ dataPlaneId: 'd', records: [...records.slice(400), straggler] });
+  const all = newId();
+  await ingest.report({ dataPlaneId: 'd', records: records.map((r) => ({ ...r, id: newId(), agentId: all })) });
+  const withIds = (await answers(all)).map(({ sums, buckets }) => ({
+    sums: sums.map((row) => ({ ...row, agentId })),
+    buckets,
+  }));
+  expect(await answers(agentId)).toEqual(withIds);
+  const [late] = await sumByProvider(db().sql, [agentId], { fromMs: today - 21 * DAY, toMs: today - 19 * DAY }, true);
+  expect(late).toMatchObject({ providerSlug: 'vercel', requests: 1 });
+});
+
+test('daily rollups: bookings of past days and the adding up of those days do not lose each other', async () => {
+  await db().sql`update usage_daily_progress set rolled_until = ${new Date(today - 8 * DAY)}`;
+  await db().sql`delete from usage_daily`;
+  const agentId = newId();
+  const records = spread(agentId, 1_200);
+  const planes = [newIngest(db().sql), newIngest(db().sql)];
+  const slices = Array.from({ length: 24 }, (_, i) => records.slice(i * 50, i * 50 + 50));
+  await Promise.all([
+    ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
+    ...[6, 5, 4, 3, 2, 1, 0].map((days) => rollups().catchUp(today - days * DAY + 2 * HOUR)),
+  ]);
+  expect(await rolledUntil()).toBe(today);
+  const rolled = await answers(agentId);
+  await db().sql`update usage_daily_progress set rolled_until = '-infinity'`;
+  expect(rolled).toEqual(await answers(agentId));
+});
+
+test('daily rollups: a long row of late bookings keeps a short sketch', async () => {
+  const { sql } = db();
+  await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
+  const agentId = newId();
+  const ingest = newIngest(sql);
+  for (let turn = 0; turn < 10; turn++) {
+    const records = Array.from({ length: 300 }, (_, i) =>
+      usageRecord({ agentId, startedAtMs: today - DAY, durationMs: (turn * 300 + i) * 97 }),
+    );
+    await ingest.report({ dataPlaneId: 'd', records });
+  }
+  const [row] = await sql<{ bytes: number; requests: number }[]>`
+    select octet_length(latency_sketch) as bytes, requests from usage_daily where agent_id = ${agentId}`;
+  expect(row!.requests).toBe(3_000);
+  expect(row!.bytes).toBeLessThanOrEqual(2_400);
+});
