@@ -9,24 +9,11 @@ export function arrayLiteral<T>(rows: readonly T[], value: (row: T) => ArrayElem
   let text = '{';
   for (let i = 0; i < rows.length; i++) {
     if (i > 0) text += ',';
-    text += arrayElement(value(rows[i]!));
+    const element = value(rows[i]!);
+    text += typeof element === 'string' ? quote(element) : element === null ? 'null' : String(element);
   }
   return `${text}}`;
 }
-
-/** The literal whose element `i` is `elements[indexes[i]]`, which are written already. */
-export function arrayOfElements(indexes: readonly number[], elements: readonly string[]): string {
-  let text = '{';
-  for (let i = 0; i < indexes.length; i++) {
-    if (i > 0) text += ',';
-    text += elements[indexes[i]!]!;
-  }
-  return `${text}}`;
-}
-
-/** How a value stands in a literal. */
-export const arrayElement = (element: ArrayElement): string =>
-  typeof element === 'string' ? quote(element) : element === null ? 'null' : String(element);
 
 const SPECIAL = /[\\"]/g;
 const quote = (text: string): string =>

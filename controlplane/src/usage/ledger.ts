@@ -3,7 +3,7 @@
  * the order in which they stand here, and each takes its rows in key order, so that several control planes that book
  * at once wait for each other but never in a circle.
  */
-import { arrayElement, arrayLiteral, arrayOfElements } from '../db/array-literal.js';
+import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
 import type { HourlySum, MonthSum } from './rollup.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
@@ -11,7 +11,8 @@ import type { UsageEntry, UsageKind } from './usage-entry.js';
 /** Inserts what is not there yet; returns the entries that were new, each record once. */
 export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<readonly UsageEntry[]> {
   const own = (value: (entry: UsageEntry) => string | number | null) => arrayLiteral(entries, value);
-  const kind = kindColumns(entries);
+  const { each, all } = kindsOf(entries);
+  const kind = (value: (kind: UsageKind) => string | number | boolean) => arrayLiteral(all, value);
   // The ids come back only where some were there before: of an ordinary batch the count says it all.
   const [{ ids }] = await tx<[{ ids: readonly string[] | null }]>`
     with fresh as (
@@ -27,36 +28,38 @@ export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Pro
       from unnest(
         ${own((e) => e.id)}::text::uuid[],
         ${own((e) => e.startedAtMs)}::text::bigint[],
-        ${kind((k) => k.orgId)}::text::uuid[],
-        ${kind((k) => k.agentId)}::text::uuid[],
-        ${kind((k) => k.keyId)}::text::uuid[],
-        ${kind((k) => k.providerSlug)}::text::text[],
-        ${kind((k) => k.accountId)}::text::uuid[],
-        ${kind((k) => k.method)}::text::text[],
         ${own((e) => e.path)}::text::text[],
-        ${kind((k) => k.status)}::text::smallint[],
-        ${kind((k) => k.upstreamStatus)}::text::smallint[],
-        ${kind((k) => k.error)}::text::text[],
-        ${kind((k) => k.model)}::text::text[],
         ${own((e) => e.tokensInUncached)}::text::bigint[],
         ${own((e) => e.tokensCacheRead)}::text::bigint[],
         ${own((e) => e.tokensCacheWrite)}::text::bigint[],
         ${own((e) => e.tokensOut)}::text::bigint[],
         ${own((e) => e.tokensReasoning)}::text::bigint[],
         ${own((e) => e.costNanos)}::text::bigint[],
-        ${kind((k) => k.usageSource)}::text::text[],
-        ${kind((k) => k.priceSource)}::text::text[],
         ${own((e) => e.durationMs)}::text::integer[],
         ${own((e) => e.ttfbMs)}::text::integer[],
         ${own((e) => e.bytesIn)}::text::bigint[],
         ${own((e) => e.bytesOut)}::text::bigint[],
+        ${`{${each.join()}}`}::text::integer[]
+      ) as r(id, started_ms, path, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
+        tokens_reasoning, cost_nanos, duration_ms, ttfb_ms, bytes_in, bytes_out, kind)
+      join unnest(
+        ${kind((k) => k.orgId)}::text::uuid[],
+        ${kind((k) => k.agentId)}::text::uuid[],
+        ${kind((k) => k.keyId)}::text::uuid[],
+        ${kind((k) => k.providerSlug)}::text::text[],
+        ${kind((k) => k.accountId)}::text::uuid[],
+        ${kind((k) => k.method)}::text::text[],
+        ${kind((k) => k.status)}::text::smallint[],
+        ${kind((k) => k.upstreamStatus)}::text::smallint[],
+        ${kind((k) => k.error)}::text::text[],
+        ${kind((k) => k.model)}::text::text[],
+        ${kind((k) => k.usageSource)}::text::text[],
+        ${kind((k) => k.priceSource)}::text::text[],
         ${kind((k) => k.streamed)}::text::boolean[],
         ${kind((k) => k.websocket)}::text::boolean[],
         ${kind((k) => k.dataPlaneId)}::text::text[]
-      ) as r(id, started_ms, org_id, agent_id, key_id, provider_slug, account_id, method, path, status,
-        upstream_status, error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
-        tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed,
-        websocket, data_plane_id)
+      ) with ordinality as kinds(org_id, agent_id, key_id, provider_slug, account_id, method, status, upstream_status,
+        error, model, usage_source, price_source, streamed, websocket, data_plane_id, kind) using (kind)
       order by started_at, id
       on conflict do nothing
       returning id)
@@ -66,20 +69,21 @@ export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Pro
   return entries.filter(({ id }) => fresh.delete(id));
 }
 
-/** Makes columns of what entries share: each value is written once, however many entries have it. */
-function kindColumns(entries: readonly UsageEntry[]) {
-  const kinds = new Map<UsageKind, number>();
-  const indexes = entries.map(({ kind }) => {
-    const known = kinds.get(kind);
-    if (known !== undefined) return known;
-    kinds.set(kind, kinds.size);
-    return kinds.size - 1;
+/** What the entries share, each kind once, and which of them (from 1) each entry has. */
+function kindsOf(entries: readonly UsageEntry[]): {
+  readonly each: readonly number[];
+  readonly all: readonly UsageKind[];
+} {
+  const numbers = new Map<UsageKind, number>();
+  const each = entries.map(({ kind }) => {
+    let number = numbers.get(kind);
+    if (number === undefined) {
+      number = numbers.size + 1;
+      numbers.set(kind, number);
+    }
+    return number;
   });
-  const distinct = [...kinds.keys()];
-  return (value: (kind: UsageKind) => string | number | boolean): string => {
-    const elements = distinct.map((kind) => arrayElement(value(kind)));
-    return arrayOfElements(indexes, elements);
-  };
+  return { each, all: [...numbers.keys()] };
 }
 
 /** Notes when keys were last used. Best effort: a key that somebody else is writing is left to the next batch. */
