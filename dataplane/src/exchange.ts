@@ -80,6 +80,7 @@ export class Exchange {
 
   /** Index of the next stage. */
   stage = 0;
+  bagIndex = -1;
   body: RequestBody | null = null;
 
   agentRef = '';

@@ -6,6 +6,7 @@
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { createLogger, type Logger } from '@acg/base/log';
+import { setCollectorFlags } from './collector-flags.js';
 import { type Config, loadConfig } from './config.js';
 import { loadDataPlaneId } from './data-plane-id.js';
 import { EXIT } from './exit-codes.js';
@@ -136,6 +137,7 @@ async function runWorker(config: Config, placement: string, log: Logger): Promis
 }
 
 async function main(): Promise<void> {
+  setCollectorFlags();
   const config = readConfig();
   const log = createLogger('data', config.logLevel);
   stopOnSignals(log);

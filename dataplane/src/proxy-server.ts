@@ -6,6 +6,7 @@
  */
 
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
+import { Bag } from '@acg/base/bag';
 import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import type { Logger } from '@acg/base/log';
 import type { Counters } from './counters/counters.js';
@@ -77,7 +78,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
   readonly #settle: ReturnType<typeof createSettle>;
   readonly #bodyBudget: EditedBodyBudget;
   readonly #garbage = new ChunkGarbage(minorCollector());
-  readonly #live = new Set<Exchange>();
+  readonly #live = new Bag<Exchange>();
   #listenSocket: us_listen_socket | null = null;
   #connections = 0;
   #onIdle: (() => void) | null = null;
@@ -154,10 +155,10 @@ export class ProxyServer implements Admittance, ExchangeObserver {
     this.sessions.endAll();
     if (this.#live.size > 0) await this.#idle(deadlineMs);
     this.#drained = true;
-    for (const x of this.#live) {
+    this.#live.forEach((x) => {
       if (x.errorClass === '') x.errorClass = 'shutdown';
       this.#breakOff(x);
-    }
+    });
   }
 
   /** Ends every connection. */

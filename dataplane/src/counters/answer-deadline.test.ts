@@ -4,7 +4,7 @@ import { AnswerDeadline, type Awaited } from './answer-deadline.js';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-const item = (): Awaited => ({ sentAtMs: 0 });
+const item = (): Awaited => ({ sentAtMs: 0, ringAt: -1 });
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('deadline: what is unanswered is late, in order, each once', async () => {
@@ -54,4 +54,25 @@ test('deadline: the timer starts again for what is sent later', async () => {
   vi.advanceTimersByTime(1);
   await nextTurn();
   expect(late).toEqual([second]);
+});
+
+test('deadline: many at once, answered in any order; only those left are late, in order', async () => {
+  const late: Awaited[] = [];
+  const deadline = new AnswerDeadline<Awaited>(50, (one) => void late.push(one));
+  const items = Array.from({ length: 1_000 }, item);
+  for (let i = 0; i < items.length; i++) {
+    deadline.start(items[i]!);
+    if (i % 3 === 2) deadline.answered(items[i - 1]!);
+    if (i >= 400 && i % 7 === 0) deadline.answered(items[i - 400]!);
+  }
+  for (const one of items) if (items.indexOf(one) % 2 === 0) deadline.answered(one);
+  const expected = items.filter((one) => one.ringAt >= 0);
+  vi.advanceTimersByTime(60);
+  await nextTurn();
+  expect(expected.length).toBeGreaterThan(100);
+  expect(late).toEqual(expected);
+  deadline.answered(late[0]!); // a late answer is no news
+  vi.advanceTimersByTime(1_000);
+  await nextTurn();
+  expect(late).toHaveLength(expected.length);
 });

@@ -6,12 +6,23 @@
 export interface Awaited {
   /** `performance.now()` of the send. */
   sentAtMs: number;
+  /** Kept by the deadline: its place in the ring; -1 while it does not wait. */
+  ringAt: number;
 }
+
+const FIRST_CAPACITY = 64;
 
 export class AnswerDeadline<T extends Awaited> {
   readonly #timeoutMs: number;
   readonly #onLate: (item: T) => void;
-  readonly #waiting = new Set<T>();
+  /**
+   * In order of sending; a power of two of places, taken by counters that only grow. No Set: see base/bag.ts.
+   *   [ . | answered = null | waiting | null | waiting | . ]
+   *         ▲ first                               ▲ next
+   */
+  #ring: (T | null)[] = new Array<T | null>(FIRST_CAPACITY).fill(null);
+  #first = 0;
+  #next = 0;
   #timer: NodeJS.Timeout | null = null;
   #cutoffMs = 0;
 
@@ -21,13 +32,29 @@ export class AnswerDeadline<T extends Awaited> {
   }
 
   start(item: T): void {
+    this.answered(item); // of an earlier sending
     item.sentAtMs = performance.now();
-    this.#waiting.add(item);
+    if (this.#next - this.#first === this.#ring.length) this.#grow();
+    item.ringAt = this.#next++;
+    this.#ring[this.#placeOf(item.ringAt)] = item;
     if (this.#timer === null) this.#arm(this.#timeoutMs);
   }
 
   answered(item: T): void {
-    this.#waiting.delete(item);
+    if (item.ringAt < 0) return;
+    this.#ring[this.#placeOf(item.ringAt)] = null;
+    item.ringAt = -1;
+    while (this.#first < this.#next && this.#ring[this.#placeOf(this.#first)] === null) this.#first++;
+  }
+
+  #placeOf(at: number): number {
+    return at % this.#ring.length;
+  }
+
+  #grow(): void {
+    const ring = new Array<T | null>(2 * this.#ring.length).fill(null);
+    for (let at = this.#first; at < this.#next; at++) ring[at % ring.length] = this.#ring[this.#placeOf(at)]!;
+    this.#ring = ring;
   }
 
   #arm(delayMs: number): void {
@@ -42,13 +69,14 @@ export class AnswerDeadline<T extends Awaited> {
 
   readonly #judge = (): void => {
     this.#timer = null;
-    for (const item of this.#waiting) {
+    while (this.#first < this.#next) {
+      const item = this.#ring[this.#placeOf(this.#first)]!; // never null: `answered` moves on past those
       if (item.sentAtMs > this.#cutoffMs) {
         const leftMs = item.sentAtMs + this.#timeoutMs - performance.now();
         if (this.#timer === null) this.#arm(Math.max(1, Math.ceil(leftMs)));
         return;
       }
-      this.#waiting.delete(item);
+      this.answered(item);
       this.#onLate(item);
     }
   };

@@ -10,6 +10,7 @@
  * Spend is added exactly once: a call whose answer was lost with its connection is repeated with its old sequence
  * number before anything newer, and the writer's mark in the store tells whether it had arrived.
  */
+import { Bag, type BagItem } from '@acg/base/bag';
 import type { Logger } from '@acg/base/log';
 import { type CallReply, callKeys, decodeReply, encodeCall, type Windows } from './admit-call.js';
 import { AnswerDeadline, type Awaited } from './answer-deadline.js';
@@ -33,7 +34,7 @@ export interface LaneSettings {
   readonly probeSlot: number;
 }
 
-interface Call extends Awaited {
+interface Call extends Awaited, BagItem {
   readonly batch: TurnBatch;
   readonly seq: number;
   /** Hash tag of the mark's key. */
@@ -65,8 +66,8 @@ export class StoreLane {
   readonly #journal = new SpendJournal(JOURNAL_ENTRIES_MAX);
   #turns = new Map<number, TurnBatch>();
   #flushScheduled = false;
-  /** Sent and not answered, in order. */
-  readonly #outstanding = new Set<Call>();
+  /** Sent and not answered. */
+  readonly #outstanding = new Bag<Call>();
   /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
   readonly #lost: Call[] = [];
   readonly enforcement: Enforcement;
@@ -172,7 +173,18 @@ export class StoreLane {
   #newCall(batch: TurnBatch, probe: boolean): Call {
     const tag = this.#marks.tagOf(batch.slot, batch.agentId);
     this.#lastSlot = batch.slot;
-    return { batch, seq: this.#seq++, tag, probe, repeated: false, decided: false, late: false, sentAtMs: 0 };
+    return {
+      batch,
+      seq: this.#seq++,
+      tag,
+      probe,
+      repeated: false,
+      decided: false,
+      late: false,
+      sentAtMs: 0,
+      ringAt: -1,
+      bagIndex: -1,
+    };
   }
 
   #send(call: Call): void {
@@ -254,7 +266,9 @@ export class StoreLane {
   #trip(reason: string): void {
     if (!this.enforcement.on) return;
     this.enforcement.stop(reason);
-    for (const call of this.#outstanding) this.#passUnchecked(call);
+    this.#outstanding.forEach((call) => {
+      this.#passUnchecked(call);
+    });
     const turns = this.#turns;
     this.#turns = new Map();
     for (const batch of turns.values()) {
