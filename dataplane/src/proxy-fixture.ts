@@ -10,7 +10,7 @@ import type { UsageMeter, UsageReading } from './metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from './proxy-server.js';
 import type { CallMetering } from './stages/call-metering.js';
 import type { CircuitView } from './stages/circuit.js';
-import { UpstreamPools } from './upstream/pools.js';
+import { type Connector, type PoolOptions, UpstreamPools } from './upstream/pools.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 export const PROVIDER_KEY = 'sk-provider-secret';
@@ -114,18 +114,28 @@ export class Fixture {
   /** Null: records are confirmed in the next turn; else they wait here. */
   heldRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
+  /** Dials the addresses that tenants gave; null refuses all. */
+  egress: Connector | null = null;
   bugs = 0;
   port = 0;
   readonly pools: UpstreamPools;
   readonly server: ProxyServer;
 
   /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
-  constructor(options: Partial<ProxyOptions> = {}, metering: CallMetering | null = null) {
+  constructor(
+    options: Partial<ProxyOptions> = {},
+    metering: CallMetering | null = null,
+    timeouts: Partial<PoolOptions> = {},
+  ) {
     this.pools = new UpstreamPools({
       connectTimeoutMs: 30_000,
       headersTimeoutMs: 20_000,
       bodyTimeoutMs: 20_000,
-      egressConnector: (_options, done) => done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null),
+      egressConnector: (options, done) => {
+        if (this.egress === null) done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null);
+        else this.egress(options, done);
+      },
+      ...timeouts,
     });
     this.server = new ProxyServer(this.#deps(options, metering ?? this.#fakeMetering()));
   }
@@ -134,8 +144,9 @@ export class Fixture {
     context: AgentContext,
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
+    timeouts: Partial<PoolOptions> = {},
   ): Promise<Fixture> {
-    const fixture = new Fixture(options, metering);
+    const fixture = new Fixture(options, metering, timeouts);
     fixture.lookup = { context, refusal: null };
     fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
     return fixture;
