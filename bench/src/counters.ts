@@ -53,7 +53,7 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
         const asked = requests[next++ % agents]!;
         counters.admit(asked, (admission) => {
           if (admission.outcome !== 'admitted') throw new Error(`unexpected ${admission.outcome}`);
-          if (spend) counters.addSpend(asked.agentId, `${scenario.name}-${next}-${open}`, 1_000);
+          if (spend) counters.addSpend(asked.agentId, 1_000);
           open--;
           if (open === 0) setImmediate(takeTurn);
         });

@@ -99,7 +99,7 @@ export class Fixture {
   readonly records: IUsageRecord[] = [];
   readonly rejections: string[] = [];
   readonly admissions: AdmissionRequest[] = [];
-  readonly spend: [agentId: string, recordId: string, costNanos: number][] = [];
+  readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
   lookup: Lookup = { context: null, refusal: 'unknown_token' };
@@ -191,7 +191,7 @@ export class Fixture {
           if (this.admitLater) setImmediate(() => done(this.admission));
           else done(this.admission);
         },
-        addSpend: (agentId, recordId, costNanos) => void this.spend.push([agentId, recordId, costNanos]),
+        addSpend: (agentId, costNanos) => void this.spend.push([agentId, costNanos]),
         standing: (_request, done) => done(this.standing),
       },
       circuits: {

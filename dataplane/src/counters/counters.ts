@@ -73,10 +73,10 @@ export interface Counters {
   /** Checks rpm → rpd → budget and consumes, atomically: all or nothing. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
   /**
-   * Adds the true cost of a finished request to the month's spend. `recordId` makes it once per request even when a
-   * retry after an outage repeats it. Never blocks the caller; spend that cannot be added is kept and added later.
+   * Adds the true cost of a finished request to the month's spend; the caller does so once per request. Never blocks
+   * it; spend that cannot be added is kept and added later, once.
    */
-  addSpend(agentId: string, recordId: string, costNanos: number): void;
+  addSpend(agentId: string, costNanos: number): void;
   /** Null: the store is unavailable. */
   standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void;
   /**

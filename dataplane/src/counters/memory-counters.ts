@@ -14,11 +14,9 @@ import type {
   StandingRequest,
   WindowStanding,
 } from './counters.js';
-import { RecentIds } from './recent-ids.js';
 import { SlidingLog } from './sliding-log.js';
 import { type ClockUs, wallClock } from './wall-clock.js';
 
-const RECORD_IDS_REMEMBERED = 16_384;
 const SWEPT_PER_ADMISSION = 2;
 const MONTHS_SPEND_IS_KEPT = 1;
 
@@ -41,7 +39,6 @@ export class MemoryCounters implements Counters {
   readonly #rpdUs: number;
   readonly #pairs = new Map<string, Pair>();
   readonly #spend = new Map<string, Spend>();
-  readonly #recordIds = new RecentIds(RECORD_IDS_REMEMBERED);
   #pairSweep: IterableIterator<[string, Pair]> | null = null;
   #spendSweep: IterableIterator<[string, Spend]> | null = null;
 
@@ -92,8 +89,8 @@ export class MemoryCounters implements Counters {
     return { outcome: 'admitted', rpmRemaining: left - 1, resetAtSec, spentNanos };
   }
 
-  addSpend(agentId: string, recordId: string, costNanos: number): void {
-    if (!(costNanos > 0) || !this.#recordIds.add(recordId)) return;
+  addSpend(agentId: string, costNanos: number): void {
+    if (!(costNanos > 0)) return;
     this.#agentSpend(agentId, monthOfMs(this.#clock() / 1000)).nanos += Math.round(costNanos);
   }
 

@@ -16,7 +16,6 @@ import type {
   WindowStanding,
 } from './counters.js';
 import { hashSlot } from './hash-slot.js';
-import { RecentIds } from './recent-ids.js';
 import { type RedisAccess, RedisLink } from './redis-link.js';
 import { SpendMemory } from './spend-memory.js';
 import { StoreLane } from './store-lane.js';
@@ -27,7 +26,6 @@ export interface RedisCountersOptions extends RedisAccess {
 }
 
 const AGENTS_REMEMBERED_MAX = 100_000;
-const RECORD_IDS_REMEMBERED = 16_384;
 /** Looks at no pair that exists: an agent without providers still has spend to show. */
 const NO_PROVIDER: readonly string[] = [''];
 const START_TIMEOUT_MS = 3_000;
@@ -44,7 +42,6 @@ export class RedisCounters implements Counters {
   readonly #metrics: CountersMetrics;
   readonly #link: RedisLink;
   readonly #memory = new SpendMemory(AGENTS_REMEMBERED_MAX);
-  readonly #recordIds = new RecentIds(RECORD_IDS_REMEMBERED);
   readonly #lanes = new Map<string, StoreLane>();
   /** The lane of a single server, and of a cluster's slots while their master is unknown. */
   readonly #firstLane: StoreLane;
@@ -98,8 +95,8 @@ export class RedisCounters implements Counters {
     this.#laneOf(slot).admit(slot, request, done);
   }
 
-  addSpend(agentId: string, recordId: string, costNanos: number): void {
-    if (!(costNanos > 0) || !this.#recordIds.add(recordId)) return;
+  addSpend(agentId: string, costNanos: number): void {
+    if (!(costNanos > 0)) return;
     const slot = this.#slotOf(agentId);
     this.#laneOf(slot).addSpend(slot, agentId, monthOfMs(Date.now()), Math.round(costNanos));
   }

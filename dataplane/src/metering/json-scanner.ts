@@ -10,7 +10,7 @@
  * that breaks it there ends in `failed`.
  */
 import { ByteStore } from './byte-store.js';
-import type { ScanNode } from './scan-paths.js';
+import { findMember, type ScanNode } from './scan-paths.js';
 
 export interface ScanSink {
   /** `text`: the value's raw JSON, null when it is longer than VALUE_BYTES_MAX. */
@@ -132,13 +132,17 @@ export class JsonScanner {
       case IN_LITERAL:
         return this.#literal(bytes, at, to);
       default:
-        return this.#structure(bytes, at);
+        return this.#structure(bytes, at, to);
     }
   }
 
-  #structure(bytes: Buffer, at: number): number {
+  #structure(bytes: Buffer, at: number, to: number): number {
     const byte = bytes[at]!;
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return at + 1;
+    if (isBlank(byte)) {
+      let next = at + 1;
+      while (next < to && isBlank(bytes[next]!)) next++;
+      return next;
+    }
     switch (this.#state) {
       case FIRST_VALUE:
         if (byte === 0x5d) return this.#closeContainer(at);
@@ -169,6 +173,16 @@ export class JsonScanner {
   }
 
   #readKey(bytes: Buffer, at: number, to: number): number {
+    if (this.#keyText === '' && !this.#keyTooLong && !this.#escaped) {
+      // Nearly every key: here as a whole, without escapes.
+      let end = at;
+      while (end < to && bytes[end] !== QUOTE && bytes[end] !== BACKSLASH) end++;
+      if (end < to && bytes[end] === QUOTE) {
+        this.#node = findMember(this.#stack[this.#stack.length - 1]!, bytes, at, end);
+        this.#state = COLON;
+        return end + 1;
+      }
+    }
     const close = this.#findQuote(bytes, at, to);
     const end = Math.min(close, to);
     if (this.#keyText.length + (end - at) > KEY_BYTES_MAX) this.#keyTooLong = true;
@@ -321,6 +335,8 @@ export class JsonScanner {
     return to;
   }
 }
+
+const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 function isLiteralStart(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x74 || byte === 0x66 || byte === 0x6e;

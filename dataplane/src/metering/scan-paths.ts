@@ -4,7 +4,27 @@
 export interface ScanNode {
   readonly slot: number;
   readonly members: ReadonlyMap<string, ScanNode> | null;
+  /** The same members by the length of their names, as bytes. */
+  readonly membersByLength: readonly (readonly ScanMember[] | undefined)[];
   readonly item: ScanNode | null;
+}
+
+export interface ScanMember {
+  readonly name: Buffer;
+  readonly node: ScanNode;
+}
+
+/** The member of that name (`bytes[from, to)`, without escapes), null when it is not looked for. */
+export function findMember(node: ScanNode, bytes: Buffer, from: number, to: number): ScanNode | null {
+  const candidates = node.membersByLength[to - from];
+  if (candidates === undefined) return null;
+  for (let c = 0; c < candidates.length; c++) {
+    const { name } = candidates[c]!;
+    let i = 0;
+    while (i < name.length && name[i] === bytes[from + i]) i++;
+    if (i === name.length) return candidates[c]!.node;
+  }
+  return null;
 }
 
 /** Compiles `{path: slot}`; `.` separates members, a trailing `[]` of a part means each item of that array. */
@@ -25,10 +45,11 @@ export function compilePaths(paths: Readonly<Record<string, number>>): ScanNode 
 interface MutableNode {
   slot: number;
   members: Map<string, MutableNode> | null;
+  membersByLength: ScanMember[][];
   item: MutableNode | null;
 }
 
-const newNode = (): MutableNode => ({ slot: -1, members: null, item: null });
+const newNode = (): MutableNode => ({ slot: -1, members: null, membersByLength: [], item: null });
 
 function memberOf(node: MutableNode, name: string): MutableNode {
   if (name === '') return node; // `[]` alone: the items of a top-level array
@@ -37,6 +58,9 @@ function memberOf(node: MutableNode, name: string): MutableNode {
   if (child === undefined) {
     child = newNode();
     node.members.set(name, child);
+    const bytes = Buffer.from(name);
+    node.membersByLength[bytes.length] ??= [];
+    node.membersByLength[bytes.length]!.push({ name: bytes, node: child });
   }
   return child;
 }

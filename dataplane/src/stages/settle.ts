@@ -40,7 +40,7 @@ export function createSettle(deps: SettleDeps): (x: Exchange, done: (error: Erro
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
     const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
     const { agentId } = x.context!;
-    if (price.costNanos > 0) deps.counters.addSpend(agentId, x.request.id, price.costNanos);
+    if (price.costNanos > 0) deps.counters.addSpend(agentId, price.costNanos);
     deps.onSettled(x, reading, price);
     deps.spool.append(usageRecord(x, reading, price), done);
   };

@@ -74,6 +74,8 @@ export function encodeRecord(record: IUsageRecord, buffer: Buffer, at: number): 
   return flag(buffer, end, 31, record.websocket);
 }
 
+/** Called as a function: looking the method up on strings of many internal kinds took 5 % of a request (2026-11). */
+const { charCodeAt } = String.prototype;
 const VARINT = 0;
 const DELIMITED = 2;
 type Text = string | null | undefined;
@@ -116,7 +118,7 @@ function text(buffer: Buffer, at: number, field: number, value: Text): number {
   if (length <= LOOP_CHARS_MAX) {
     let i = 0;
     for (; i < length; i++) {
-      const unit = value.charCodeAt(i);
+      const unit = charCodeAt.call(value, i);
       if (unit > 0x7f) break;
       buffer[start + 1 + i] = unit;
     }

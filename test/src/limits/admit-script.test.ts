@@ -282,7 +282,7 @@ test('several data planes on one Redis: exactly the limit passes, and spend adds
           traffic.map(async ([plane, costNanos], index) => {
             if (index % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
             const answer = await admit(planes[plane]!, asked);
-            if (answer.outcome === 'admitted') planes[plane]!.addSpend(agentId, `${agentId}-${index}`, costNanos);
+            if (answer.outcome === 'admitted') planes[plane]!.addSpend(agentId, costNanos);
             return answer.outcome === 'admitted' ? costNanos : 0;
           }),
         );

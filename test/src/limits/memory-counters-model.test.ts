@@ -31,7 +31,6 @@ test('memory counters: agree with the model on every answer, over windows, days 
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
       let nowUs = Date.UTC(2026, 0, 30, 23, 59, 30) * 1000;
-      let records = 0;
       const counters = new MemoryCounters(() => nowUs, { rpmMs: MINUTE_US / 1000, rpdMs: DAY_US / 1000 });
       const model = new LimitsModel(MINUTE_US, DAY_US);
       for (const { advanceUs, provider, rpmLimit, rpdLimit, budgetNanos, costNanos, burst } of steps) {
@@ -45,7 +44,7 @@ test('memory counters: agree with the model on every answer, over windows, days 
           });
           expect(answer).toMatchObject(expected);
         }
-        counters.addSpend(request().agentId, `record-${records++}`, costNanos);
+        counters.addSpend(request().agentId, costNanos);
         model.addSpend(nowUs, costNanos);
       }
     }),
@@ -63,7 +62,7 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
     });
     return seen;
   };
-  counters.addSpend(request().agentId, 'leap-day', 5);
+  counters.addSpend(request().agentId, 5);
   expect(outcome()).toBe('budget');
   nowUs += 1;
   expect(outcome()).toBe('admitted');

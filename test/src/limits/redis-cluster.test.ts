@@ -124,14 +124,14 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
   const slot = hashSlot(agent(index));
   const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
-  counters.addSpend(asked.agentId, 'before-failover', 60);
+  counters.addSpend(asked.agentId, 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
   // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
   await master.admin.set(`{${agent(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
-  counters.addSpend(asked.agentId, 'during-failover', 40);
+  counters.addSpend(asked.agentId, 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
   // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
   await until(async () => {
