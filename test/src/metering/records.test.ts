@@ -135,7 +135,7 @@ describe('openai', () => {
       gateway.fixture.spend.length = 0;
       await call();
       expect(await record()).toMatchObject(CHAT);
-      expect(gateway.fixture.spend.map(([, , nanos]) => nanos)).toEqual([CHAT.costNanos]);
+      expect(gateway.fixture.spend.map(([, nanos]) => nanos)).toEqual([CHAT.costNanos]);
     }
   });
 
