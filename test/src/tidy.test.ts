@@ -94,6 +94,13 @@ describe('tidy', () => {
     expect(dead).toEqual([]);
   });
 
+  test('migrations are numbered from 1 on, each number once', () => {
+    const numbers = tracked
+      .filter((path) => path.endsWith('.sql') && path.includes('/migrations/'))
+      .map((path) => Number(basename(path).slice(0, 4)));
+    expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
+  });
+
   test('the native addon of the HTTP server is the one that was reviewed', async () => {
     const { createHash } = await import('node:crypto');
     const file = join(root, 'node_modules/uWebSockets.js/uws_linux_x64_115.node');

@@ -49,6 +49,8 @@ export class PendingOutcomes {
   /** Circuits that failed since the last time counts were taken. */
   #failing = new Set<string>();
   #probes: ProbeOutcome[] = [];
+  /** Where the last outcome was counted, nearly always the place of the next one too; null once counts were taken. */
+  #last: Group | null = null;
 
   get empty(): boolean {
     return this.#groups.size === 0 && this.#probes.length === 0;
@@ -64,6 +66,7 @@ export class PendingOutcomes {
 
   /** All counts, or those of circuits with a failure only: nothing hangs on the others, so they can gather. */
   takeCounts(which: 'all' | 'failing'): readonly PendingCount[] {
+    this.#last = null;
     const groups = [...this.#groups.values()];
     const failing = this.#failing;
     this.#failing = new Set();
@@ -101,26 +104,36 @@ export class PendingOutcomes {
     // An outcome belongs to the second in which it was known; a clock that runs ahead does not reach into the future.
     const endedAtMs = Math.min(record.startedAtMs + record.durationMs, nowMs);
     const secondMs = endedAtMs - (endedAtMs % 1_000);
-    const name = `${record.circuitKey}\n${record.circuitEpoch}\n${record.orgId}\n${secondMs}`;
-    let group = this.#groups.get(name);
-    if (group === undefined) {
-      if (this.#groups.size >= GROUPS_MAX) return;
-      group = {
-        requests: 0,
-        failures: 0,
-        startedAtMs: record.startedAtMs,
-        circuitKey: record.circuitKey,
-        epoch: record.circuitEpoch,
-        orgId: record.orgId,
-        secondMs,
-      };
-      this.#groups.set(name, group);
-    }
+    const group = this.#groupOf(record, secondMs);
+    if (group === null) return;
     group.requests++;
     if (record.circuitOutcome === FAILURE) {
       group.failures++;
       this.#failing.add(record.circuitKey);
     }
     group.startedAtMs = Math.min(group.startedAtMs, record.startedAtMs);
+  }
+
+  /** Null when there are too many already. */
+  #groupOf({ circuitKey, circuitEpoch: epoch, orgId, startedAtMs }: ObservedOutcome, secondMs: number): Group | null {
+    const last = this.#last;
+    if (
+      last !== null &&
+      last.secondMs === secondMs &&
+      last.circuitKey === circuitKey &&
+      last.orgId === orgId &&
+      last.epoch === epoch
+    ) {
+      return last;
+    }
+    const name = `${circuitKey}\n${epoch}\n${orgId}\n${secondMs}`;
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      if (this.#groups.size >= GROUPS_MAX) return null;
+      group = { requests: 0, failures: 0, startedAtMs, circuitKey, epoch, orgId, secondMs };
+      this.#groups.set(name, group);
+    }
+    this.#last = group;
+    return group;
   }
 }
