@@ -1,5 +1,6 @@
-// Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/.
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+// Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/, and takes
+// out of dist/ the migrations that src/ no longer has: one that was renumbered would run twice.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ASSET = /\.(sql|lua|html|css|svg|json)$/;
@@ -17,5 +18,10 @@ for (const plane of ['base', 'proto', 'dataplane', 'controlplane', 'singlenode',
     const target = join(plane, 'dist', path.slice(source.length + 1));
     mkdirSync(dirname(target), { recursive: true });
     cpSync(path, target);
+  }
+  const copies = join(plane, 'dist');
+  if (!existsSync(copies)) continue;
+  for (const copy of walk(copies)) {
+    if (copy.endsWith('.sql') && !existsSync(join(source, copy.slice(copies.length + 1)))) rmSync(copy);
   }
 }
