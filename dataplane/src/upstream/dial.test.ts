@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { guardedConnector } from '@acg/base/egress/guarded-connector';
@@ -134,6 +135,32 @@ test('TLS: a session is resumed with its own origin alone, and not after the poo
   await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, false, false)).ends();
   await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, false, false)).ends();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
+});
+
+test.each([
+  ['plain', false],
+  ['TLS', true],
+])('dial: a name whose first address does not answer is reached at its next: %s', async (_name, secure) => {
+  const answer = (socket: Socket): void => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'));
+  };
+  const certificate = makeAndTrust('DNS:two-addresses.test');
+  const port = await listen(secure ? createTlsServer(certificate, answer) : createTcpServer(answer));
+  const dns = createRequire(import.meta.url)('node:dns') as { lookup: unknown };
+  const { lookup } = dns;
+  closing.push(() => {
+    dns.lookup = lookup;
+  });
+  dns.lookup = (_name: string, _options: object, done: (error: null, addresses: object[]) => void) =>
+    process.nextTick(done, null, [
+      { address: '127.0.0.2', family: 4 },
+      { address: '::1', family: 6 },
+      { address: '127.0.0.1', family: 4 },
+    ]);
+  const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
+  const call = new RecordedCall(pools().acquire(origin, false, false));
+  expect((await call.ends()).body.toString()).toBe('ok');
 });
 
 function makeAndTrust(names: string): Certificate {

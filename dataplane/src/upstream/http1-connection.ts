@@ -129,7 +129,11 @@ export class Http1Connection implements Connection, ResponseSink {
     // What was answered before it was sent completely would run into the next request.
     if (this.#reader.reusable && this.#socket!.writableLength === 0) this.#rest(paused);
     else this.#end();
-    handler.onComplete();
+    try {
+      handler.onComplete();
+    } catch (error) {
+      handler.onError(error as Error); // a bug costs its call, not the agent's patience
+    }
   }
 
   #attach(socket: Socket, reads: boolean): void {

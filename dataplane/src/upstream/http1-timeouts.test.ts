@@ -247,3 +247,47 @@ test('errors: after the end of a call those of its connection concern nobody', (
   scene.socket.emit('close');
   expect([call.completed, call.errors, scene.lost, scene.connection.usable]).toEqual([1, 0, 1, false]);
 });
+
+test('handler: one that throws at the end hears of it, once, and only its call is lost', () => {
+  const scene = new Scene();
+  const call = scene.call();
+  call.onComplete = () => {
+    throw new Error('a bug');
+  };
+  scene.arrives(EMPTY);
+  expect([call.error?.message, call.errors, scene.given, scene.lost]).toEqual(['a bug', 1, 1, 0]);
+  const next = scene.call();
+  scene.arrives(EMPTY);
+  expect(next.completed).toBe(1);
+
+  const last = scene.call();
+  last.onComplete = call.onComplete;
+  scene.arrives(`${OK}\r\nabc`);
+  scene.socket.emit('end');
+  expect([last.error?.message, last.errors, scene.lost]).toEqual(['a bug', 1, 1]);
+});
+
+test.each(['onHeaders', 'onData'] as const)('handler: one that throws in %s hears of it, once', (where) => {
+  const scene = new Scene();
+  const call = scene.call();
+  call[where] = () => {
+    throw new Error('a bug');
+  };
+  scene.arrives(`${OK}content-length: 1\r\n\r\na`);
+  expect([call.error?.message, call.errors, call.completed, scene.lost]).toEqual(['a bug', 1, 0, 1]);
+});
+
+test('handler: the next call may begin from within the end of the last', () => {
+  const scene = new Scene();
+  const first = scene.call();
+  let second: RecordedCall | null = null;
+  const { onComplete } = first;
+  first.onComplete = () => {
+    onComplete.call(first);
+    second = scene.call();
+  };
+  expect(scene.arrives(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
+  expect(second!.over).toBe(false);
+  scene.arrives(`${OK}content-length: 1\r\n\r\nb`);
+  expect([first.body.toString(), second!.body.toString(), second!.completed, scene.lost]).toEqual(['a', 'b', 1, 0]);
+});
