@@ -180,7 +180,6 @@ export class Http1Connection implements Connection, ResponseSink {
   readonly #resume = (): void => {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#quietTicks = 0;
     this.#socket!.resume();
   };
 

@@ -291,3 +291,26 @@ test('handler: the next call may begin from within the end of the last', () => {
   scene.arrives(`${OK}content-length: 1\r\n\r\nb`);
   expect([first.body.toString(), second!.body.toString(), second!.completed, scene.lost]).toEqual(['a', 'b', 1, 0]);
 });
+
+test('handler: by the end of its call it is known whether the connection carries another', () => {
+  for (const [answer, usable] of [
+    [EMPTY, true],
+    [`${OK}content-length: 1\r\n\r\na`, true],
+    [`${OK}transfer-encoding: chunked\r\n\r\n0\r\n\r\n`, true],
+    [`${EMPTY}x`, false],
+    [`${OK}content-length: 1\r\n\r\nax`, false],
+    [`${OK}transfer-encoding: chunked\r\n\r\n0\r\n\r\nx`, false],
+    [`${OK}connection: close\r\ncontent-length: 0\r\n\r\n`, false],
+  ] as const) {
+    const scene = new Scene();
+    const call = scene.call();
+    let seen: boolean | null = null;
+    const { onComplete } = call;
+    call.onComplete = () => {
+      seen = scene.connection.usable;
+      onComplete.call(call);
+    };
+    scene.arrives(answer);
+    expect([answer, seen]).toEqual([answer, usable]);
+  }
+});

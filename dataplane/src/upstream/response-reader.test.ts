@@ -396,3 +396,15 @@ test('reader: stopped from within, it reports nothing more', () => {
     }
   }
 });
+
+test('reader: a connection carries any number of answers, and none after its end', () => {
+  const reader = new ResponseReader({ onHead() {}, onBody() {}, onEnd() {} });
+  const bytes = Buffer.from(`${OK}x: ${'a'.repeat(1_000)}\r\nContent-Length: 1\r\n\r\na`);
+  for (let i = 0; i < 200; i++) {
+    reader.begin('GET');
+    for (const piece of cut(bytes, [i])) reader.push(piece, piece.length);
+    expect(reader.reusable).toBe(true);
+  }
+  expect(reader.end()).toBe(true);
+  expect(reader.reusable).toBe(false);
+});
