@@ -98,13 +98,21 @@ describe.each([
   });
 
   test('fail in time where the handshake does not come', async () => {
-    const sockets: Socket[] = [];
-    const port = await listen(createTcpServer((socket) => void sockets.push(socket)));
-    closing.push(() => {
-      for (const socket of sockets) socket.destroy();
+    let accepted: ((socket: Socket) => void) | null = null;
+    const arrival = new Promise<Socket>((resolve) => {
+      accepted = resolve;
     });
+    const port = await listen(createTcpServer((socket) => accepted!(socket)));
     const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded, false));
     expect(classifyFailure(await call.fails(), false)).toBe('timeout');
+    const socket = await arrival;
+    if (!socket.destroyed)
+      await new Promise((resolve) =>
+        socket
+          .resume()
+          .on('error', () => {})
+          .once('close', resolve),
+      );
   });
 
   test('fail where plain HTTP is spoken', async () => {

@@ -301,6 +301,8 @@ test('handler: by the end of its call it is known whether the connection carries
     [`${OK}content-length: 1\r\n\r\nax`, false],
     [`${OK}transfer-encoding: chunked\r\n\r\n0\r\n\r\nx`, false],
     [`${OK}connection: close\r\ncontent-length: 0\r\n\r\n`, false],
+    [`${OK}keep-alive: timeout=3\r\ncontent-length: 0\r\n\r\n`, true],
+    [`${OK}keep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n`, false],
   ] as const) {
     const scene = new Scene();
     const call = scene.call();
