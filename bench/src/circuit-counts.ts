@@ -3,19 +3,15 @@
  * CPU of this process and of Postgres for 10 s of traffic of 1 000 organizations over six providers, once healthy and
  * once with 1 % failures. Loopback only.
  */
-import { execFileSync } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
-import { Secret } from '@acg/base/secret';
 import { CircuitBoard } from '@acg/controlplane/circuit/board';
 import { migrate } from '@acg/controlplane/db/migrate';
 import { openSql } from '@acg/controlplane/db/sql';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import { startBenchDatabase } from './bench-database.js';
+import { treeCpuUs } from './process-usage.js';
 import { machine } from './report.js';
+import { tearDown, tearDownOnSignals } from './teardown.js';
 
 const RECORDS_PER_SECOND = 15_000;
 const BATCH_MS = 50;
@@ -25,43 +21,18 @@ const KEYS = ['openai', 'anthropic', 'supabase', 'vercel', 'resend', 's3'].map(
   (slug) => `${slug}|https://${slug}.test`,
 );
 
-const home = mkdtempSync(join(tmpdir(), 'acg-bench-circuits-'));
-chmodSync(home, 0o711);
-const cluster = await PostgresCluster.start({
-  binaries: findBinaries(),
-  directory: join(home, 'cluster'),
-  password: randomBytes(16).toString('hex'),
-  logFile: join(home, 'postgres.log'),
-  port: 0,
-  settings: ['max_connections=50'],
-});
-await cluster.createDatabase('bench');
-const sql = openSql(new Secret(cluster.url('bench')), { connectionsMax: 4, applicationName: 'bench' });
+tearDownOnSignals();
+const database = await startBenchDatabase(['max_connections=50']);
+const sql = openSql(database.url, { connectionsMax: 4, applicationName: 'bench' });
 await migrate(sql);
 const log = createLogger('bench', 'warn');
 const rules = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
-
-/** CPU seconds of Postgres and its children so far. */
-function postgresCpuSeconds(): number {
-  const tree = execFileSync('ps', ['-o', 'pid=', '--ppid', String(cluster.pid)])
-    .toString()
-    .split('\n');
-  const ticks = [String(cluster.pid), ...tree.map((pid) => pid.trim())].filter(Boolean).map((pid) => {
-    try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-      return Number(fields[11]) + Number(fields[12]);
-    } catch {
-      return 0; // it has ended
-    }
-  });
-  return ticks.reduce((a, b) => a + b, 0) / 100;
-}
 
 async function run(failureRate: number) {
   const board = new CircuitBoard({ sql, log, rules, hasOneOrigin: () => true });
   board.start();
   const cpuBefore = process.cpuUsage();
-  const postgresBefore = postgresCpuSeconds();
+  const postgresBefore = treeCpuUs(database.pid);
   let observeMs = 0;
   const perBatch = (RECORDS_PER_SECOND * BATCH_MS) / 1_000;
   for (let i = 0; i < (SECONDS * 1_000) / BATCH_MS; i++) {
@@ -88,7 +59,7 @@ async function run(failureRate: number) {
     recordsPerSecond: RECORDS_PER_SECOND,
     observeUsPerRecord: Number(((observeMs * 1_000) / (RECORDS_PER_SECOND * SECONDS)).toFixed(2)),
     processCpuPercent: Math.round((cpu.user + cpu.system) / 10_000 / SECONDS),
-    postgresCpuPercent: Math.round(((postgresCpuSeconds() - postgresBefore) / SECONDS) * 100),
+    postgresCpuPercent: Math.round((treeCpuUs(database.pid) - postgresBefore) / 10_000 / SECONDS),
     notClosed: open!.count,
   };
 }
@@ -98,6 +69,5 @@ try {
   console.table([await run(0), await run(0.01)]);
 } finally {
   await sql.end();
-  await cluster.stop();
-  rmSync(home, { recursive: true, force: true });
+  await tearDown();
 }

@@ -16,7 +16,7 @@ import { cpuPerRequest } from './scenarios/cpu-per-request.js';
 import { openStreams } from './scenarios/open-streams.js';
 import type { Bench, Scenario } from './scenarios/scenario.js';
 import { soak } from './scenarios/soak.js';
-import { tearDown, tearDownOnSignals } from './teardown.js';
+import { tearDown, tearDownOnSignals, wasInterrupted } from './teardown.js';
 
 const EXIT = { usage: 64, requirement: 69 } as const;
 const RUN_SECONDS_MAX = 600;
@@ -79,7 +79,7 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  console.error(error);
+  if (!wasInterrupted()) console.error(error);
   process.exitCode = 1;
 } finally {
   await tearDown();

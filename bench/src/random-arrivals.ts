@@ -9,6 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import { startGateway } from './gateway-stack.js';
+import { tearDown, tearDownOnSignals } from './teardown.js';
 
 const LIMIT = 50;
 const WINDOW_MS = 60_000;
@@ -16,6 +17,7 @@ const WINDOW_MS = 60_000;
 const GAP_MS = 40;
 const BURST_MAX = 4;
 
+tearDownOnSignals();
 const seconds = Number(process.argv[2] ?? 75);
 const arrivalsMs: number[] = [];
 const provider = createServer((call, response) => {
@@ -61,7 +63,7 @@ for (const [index, fromMs] of arrivalsMs.entries()) {
 console.log(`asked ${pending.length} in ${seconds} s, answers ${JSON.stringify(Object.fromEntries(statuses))}`);
 console.log(`limit ${LIMIT}; fullest 60 s at the provider: ${fullest}`);
 console.log(`shortest time that ${LIMIT + 1} arrivals took: ${shortestMs.toFixed(1)} ms`);
-await gateway.stop();
+await tearDown();
 provider.closeAllConnections();
 provider.close();
 await dispatcher.close();

@@ -37,16 +37,20 @@ export async function tearDown(): Promise<void> {
   }
 }
 
+let interrupted = false;
+
+/** A signal has come: what fails from now on fails because of that. */
+export const wasInterrupted = (): boolean => interrupted;
+
 /** From now on SIGINT and SIGTERM tear down and end the process; a second one ends it at once. */
 export function tearDownOnSignals(): void {
-  let stopping = false;
   for (const [signal, exitCode] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(exitCode);
-      stopping = true;
+      if (interrupted) process.exit(exitCode);
+      interrupted = true;
       console.error(`${signal}: stopping everything that was started …`);
       setTimeout(() => process.exit(exitCode), STOP_TIMEOUT_MS).unref();
       void tearDown().finally(() => process.exit(exitCode));

@@ -3,19 +3,17 @@
  * drain, beside the rate at which the same receiver takes plain signed POSTs from one loop with as many in flight
  * (the reference: what machine, HTTP client and receiver allow without a queue). Loopback only, default settings.
  */
-import { createHmac, randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Secret } from '@acg/base/secret';
 import { openSql } from '@acg/controlplane/db/sql';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
 import { Stack } from '@acg/test/stack';
 import { Agent, request } from 'undici';
+import { startBenchDatabase } from './bench-database.js';
 import { machine } from './report.js';
+import { atTeardown, tearDown, tearDownOnSignals } from './teardown.js';
+
+tearDownOnSignals();
 
 const ENDPOINTS = 50;
 const HANGING = 5;
@@ -63,23 +61,13 @@ async function reference(): Promise<number> {
   return 5_000 / ((performance.now() - startedAt) / 1_000);
 }
 
-const home = mkdtempSync(join(tmpdir(), 'acg-bench-webhooks-'));
-chmodSync(home, 0o711);
-const cluster = await PostgresCluster.start({
-  binaries: findBinaries(),
-  directory: join(home, 'cluster'),
-  password: randomBytes(16).toString('hex'),
-  logFile: join(home, 'postgres.log'),
-  port: 0,
-  settings: ['max_connections=100'],
-});
-await cluster.createDatabase('bench');
-const url = new Secret(cluster.url('bench'));
+const database = await startBenchDatabase(['max_connections=100']);
 const stack = await Stack.start({
-  database: { url, drop: () => cluster.stop() },
+  database: { url: database.url, drop: () => database.stop() },
   env: { LOG_LEVEL: 'warn' },
 });
-const sql = openSql(url, { connectionsMax: 1, applicationName: 'bench' });
+const stopStack = atTeardown(() => stack.stop());
+const sql = openSql(database.url, { connectionsMax: 1, applicationName: 'bench' });
 try {
   const referencePerSecond = await reference();
   received = 0;
@@ -125,6 +113,6 @@ try {
   await sql.end();
   receiver.closeAllConnections();
   receiver.close();
-  await stack.stop();
-  rmSync(home, { recursive: true, force: true });
+  await stopStack();
+  await tearDown();
 }

@@ -23,7 +23,8 @@ const INSTALL_TIMEOUT_MS = 60_000;
 export async function installPortkey(): Promise<string | null> {
   if (installedVersion() === VERSION) return null;
   mkdirSync(PEERS, { recursive: true });
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', PEERS, `${NAME}@${VERSION}`];
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0'];
+  const args = ['install', ...options, '--prefix', PEERS, `${NAME}@${VERSION}`];
   try {
     const running = execute('npm', args, { cwd: PEERS, timeout: INSTALL_TIMEOUT_MS });
     const ended = stopAtTeardown(running.child);
