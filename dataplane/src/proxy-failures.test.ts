@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peer-fixture.js';
 import type { Connector } from './upstream/pools.js';
+import { makeCertificate, trust } from './upstream/upstream-call-fixture.js';
 
 /** Bodies up to here are sent at once, longer ones are streamed. */
 const BUFFERED_BYTES_MAX = 16;
@@ -46,6 +47,38 @@ test('an agent whose call is over leaves without hurting the next call on its up
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo');
   await second.sees('two');
   expect(provider.closed).toBe(false);
+});
+
+test('a slow agent holds back an upstream behind TLS, gets every byte, and its next call goes over the same connection', async () => {
+  const certificate = makeCertificate('IP:127.0.0.1');
+  trust(certificate);
+  const secure = await RawUpstream.start(certificate);
+  const gateway = await Fixture.start(contextOf([upstreamOf(`https://127.0.0.1:${secure.port}`)]));
+  gateways.push(gateway);
+  const get = (path: string): string =>
+    `GET /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
+  const agent = await connectRaw(gateway.port);
+  // Around the size of one TLS record, of one read, and far more than any buffer holds.
+  for (const [i, bytes] of [40_000, 100_000, 16_777_216, 10].entries()) {
+    agent.socket.pause();
+    agent.received = Buffer.alloc(0);
+    agent.send(get(`/${i}`));
+    const provider = await secure.connection();
+    await provider.sees(`GET /${i} `);
+    provider.send(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`);
+    for (let left = bytes; left > 0; left -= 65_536) provider.send(Buffer.alloc(Math.min(left, 65_536), 'x'));
+    if (bytes > 1_000_000) {
+      for (let turn = 0; turn < 1_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(provider.socket.writableLength).toBeGreaterThan(4_000_000);
+    }
+    agent.socket.resume();
+    await agent.until(() => {
+      const head = agent.received.indexOf('\r\n\r\n');
+      return head !== -1 && agent.received.length === head + 4 + bytes;
+    });
+  }
+  expect(secure.connections).toHaveLength(1);
+  secure.stop();
 });
 
 describe.each([
