@@ -1,5 +1,6 @@
 /** For tests: answers as bytes, and how this reader and node's own parser (llhttp) read them. */
 import { createRequire } from 'node:module';
+import fc from 'fast-check';
 import { MalformedResponse } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
 
@@ -142,4 +143,125 @@ export function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
     from = to;
   }
   return pieces;
+}
+
+/** A well-formed answer, informational ones before it, and what it means. */
+export interface Answer {
+  readonly bytes: Buffer;
+  readonly method: string;
+  readonly status: number;
+  readonly heads: Reading['heads'];
+  readonly body: string;
+  /** Only the end of the connection ends it. */
+  readonly untilClose: boolean;
+}
+
+const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/);
+const headerName = token.filter(
+  (name) => !/^(content-length|transfer-encoding|connection|proxy-connection|upgrade|keep-alive)$/i.test(name),
+);
+const headerValue = fc
+  .stringMatching(/^[\t\x20-\x7e\x80-\xff]{0,30}$/)
+  .map((value) => value.replace(/^[ \t]+|[ \t]+$/g, ''));
+const blank = fc.constantFrom('', ' ', '\t', '  ');
+const header = fc.tuple(headerName, blank, headerValue, blank);
+const headers = fc.array(header, { maxLength: 6 });
+const bodyBytes = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }).map((text) => Buffer.from(text, 'utf8').toString('latin1')),
+  fc.constantFrom('\r\n\r\n', '0\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n', '\r', '\n'),
+);
+const informational = fc.tuple(fc.constantFrom(100, 102, 103), headers);
+const extension = fc.stringMatching(/^(;[a-z0-9]{1,5}(=[a-z0-9]{1,5}|="[a-z ]{0,5}")?){0,2}$/);
+const hex = fc.constantFrom('lower', 'upper', 'padded');
+
+const rendered = (lines: [string, string, string, string][]): string =>
+  lines.map(([name, before, value, after]) => `${name}:${before}${value}${after}\r\n`).join('');
+const raw = (lines: [string, string, string, string][]): string[] => lines.flatMap(([name, , value]) => [name, value]);
+
+function sizeLine(bytes: number, how: string): string {
+  const text = bytes.toString(16);
+  if (how === 'padded') return text.padStart(8, '0');
+  return how === 'upper' ? text.toUpperCase() : text;
+}
+
+export const answers: fc.Arbitrary<Answer> = fc
+  .record({
+    method: fc.constantFrom('GET', 'POST', 'HEAD'),
+    version: fc.constantFrom('1.1', '1.1', '1.0'),
+    status: fc.constantFrom(200, 201, 204, 304, 404, 503, 299, 999),
+    reason: fc.constantFrom(' OK', ' ', '', ' Not \xe9 Found'),
+    framing: fc.constantFrom('fixed', 'chunked', 'close'),
+    before: fc.array(informational, { maxLength: 2 }),
+    headers,
+    more: headers,
+    chunks: fc.array(fc.tuple(bodyBytes, extension, hex), { maxLength: 5 }),
+    trailers: headers,
+  })
+  .map((made) => {
+    const chunks = made.chunks.filter(([text]) => text !== '');
+    const body = chunks.map(([text]) => text).join('');
+    const bodiless = made.method === 'HEAD' || made.status === 204 || made.status === 304;
+    let framing: [string, string, string, string][] = [];
+    let wire = body;
+    if (made.framing === 'fixed') framing = [['Content-Length', ' ', String(body.length), '']];
+    if (made.framing === 'chunked') {
+      framing = [['transfer-Encoding', ' ', 'chunked', '']];
+      wire = chunks.map(([text, ext, how]) => `${sizeLine(text.length, how)}${ext}\r\n${text}\r\n`).join('');
+      wire += `0\r\n${rendered(made.trailers)}\r\n`;
+    }
+    const head = [...made.headers, ...framing, ...made.more];
+    const first = made.before.map(([status, lines]) => `HTTP/1.1 ${status} Info\r\n${rendered(lines)}\r\n`).join('');
+    const text = `${first}HTTP/${made.version} ${made.status}${made.reason}\r\n${rendered(head)}\r\n${bodiless ? '' : wire}`;
+    return {
+      bytes: Buffer.from(text, 'latin1'),
+      method: made.method,
+      status: made.status,
+      heads: [
+        ...made.before.map(([status, lines]): [number, string[]] => [status, raw(lines)]),
+        [made.status, raw(head)] as [number, string[]],
+      ],
+      body: bodiless ? '' : body,
+      untilClose: !bodiless && made.framing === 'close',
+    };
+  });
+
+const MUTANTS = [
+  '\r',
+  '\n',
+  '\r\n',
+  '\0',
+  ' ',
+  '\t',
+  ':',
+  ';',
+  ',',
+  '0',
+  '1',
+  'f',
+  '-',
+  '+',
+  'x',
+  '\x80',
+  '\x7f',
+  'chunked',
+  'Content-Length: 3\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: close\r\n',
+  '\r\n ',
+  'a: b\r\n',
+];
+/** One place where bytes are taken out and others put in. */
+export const mutation = fc.record({
+  at: fc.nat(2_000),
+  remove: fc.nat(4),
+  insert: fc.oneof(fc.constantFrom(...MUTANTS), fc.constant(''), fc.string({ unit: 'binary-ascii', maxLength: 2 })),
+});
+
+export function mutated(bytes: Buffer, changes: readonly { at: number; remove: number; insert: string }[]): Buffer {
+  let text = bytes.toString('latin1');
+  for (const { at, remove, insert } of changes) {
+    const place = at % (text.length + 1);
+    text = text.slice(0, place) + insert + text.slice(place + remove);
+  }
+  return Buffer.from(text, 'latin1');
 }
