@@ -179,6 +179,25 @@ test.each([
   expect([scene.connection.usable, scene.socket.destroyed, scene.lost]).toEqual([false, true, 1]);
 });
 
+test('time: a call has all of its own, however long its connection was free before', () => {
+  const scene = new Scene();
+  scene.call();
+  scene.arrives(EMPTY);
+  scene.ticks(6);
+  const call = scene.call();
+  scene.ticks(2);
+  expect(call.over).toBe(false);
+  scene.ticks(1);
+  expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
+});
+
+test.each(['end', 'close'])('end: a socket that says no more than %s ends its call', (event) => {
+  const scene = new Scene();
+  const call = scene.call();
+  scene.socket.emit(event);
+  expect([call.errors, scene.lost, scene.connection.usable]).toEqual([1, 1, false]);
+});
+
 test('pause: with the end of the answer in the same read the connection reads on', () => {
   const scene = new Scene();
   const call = scene.call();

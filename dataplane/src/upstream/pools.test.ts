@@ -70,6 +70,7 @@ describe('pools: what goes over the wire is what undici writes', () => {
     ['GET with a body', { method: 'GET', body: sized(300) }] as const,
     ['headers', { headers: HEADERS }] as const,
     ['headers and a body', { method: 'PUT', headers: HEADERS, body: sized(300) }] as const,
+    ['headers and a longer body', { method: 'PUT', headers: HEADERS, body: sized(20_000) }] as const,
     ['a target', { path: '//a/../b/%2e?x=%2F&y=ü\x7f[]{}"|^`<>\\' }] as const,
   ])('%s', async (_name, given) => {
     const upstream = await upstreamAt();

@@ -86,6 +86,9 @@ const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
   };
 };
 
+/** Older parsers take bare line feeds and more; what they read says nothing about damaged bytes. */
+export const NODE_IS_STRICT = Number.parseInt(process.versions.llhttp ?? '', 10) >= 9;
+
 /** The same by node's own parser; what follows the final answer is left out. */
 export function readByNode(pieces: readonly Buffer[], method: string, closes: boolean): Reading {
   const heads: Reading['heads'] = [];

@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MalformedResponse } from './response-head.js';
 import { ResponseReader } from './response-reader.js';
-import { answers, cut, mutated, mutation, type Reading, readByNode, readByUs } from './response-reader-fixture.js';
+import {
+  answers,
+  cut,
+  mutated,
+  mutation,
+  NODE_IS_STRICT,
+  type Reading,
+  readByNode,
+  readByUs,
+} from './response-reader-fixture.js';
 
 const places = fc.oneof(fc.array(fc.nat(2_000), { maxLength: 12 }), fc.constant(null));
 const everywhere = (bytes: Buffer): number[] => [...bytes.keys()];
@@ -51,7 +60,7 @@ test('reader: damaged bytes are read as node reads them, or refused, and never e
           ...inOnePiece,
           body: inOnePiece.refused ? '' : inOnePiece.body,
         });
-        if (!ours.ended) return;
+        if (!ours.ended || !NODE_IS_STRICT) return;
         const theirs = readByNode([bytes], answer.method, closes);
         if (theirs.refused) {
           expect(
@@ -154,7 +163,7 @@ test.each([
   ),
   ...['0\n\r\n', '0\r\n\n', '0\r\nX: y\n\r\n', '0\r\n X: y\r\n\r\n', '0\r\nX\r\n\r\n'].map(chunked),
 ])('reader: refused, as by node: %j', (text) => {
-  expect(asNode(text)).toMatchObject({ refused: true });
+  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ refused: true });
   expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
   expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
 });
@@ -172,7 +181,7 @@ test.each([
   chunked('ffffffffffffffff\r\na'),
   chunked('0000000000001\r\na\r\n0\r\n\r\n'),
 ])('reader: refused, although node reads it: %j', (text) => {
-  expect(asNode(text)).toMatchObject({ refused: false });
+  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ refused: false });
   expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
   expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
 });
