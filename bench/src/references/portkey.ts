@@ -32,7 +32,8 @@ export async function installPortkey(): Promise<string | null> {
     await ended();
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
-    return `could not be installed: ${(stderr || message).trim().split('\n').at(-1)!.slice(0, 120)}`;
+    const lines = (stderr || message).trim().split('\n');
+    return `could not be installed (${lines.find((line) => line.includes('error')) ?? lines[0]})`;
   }
   return installedVersion() === VERSION ? null : 'npm did not install it';
 }
