@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { guardedConnector } from '@acg/base/egress/guarded-connector';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../raw-peer-fixture.js';
@@ -9,6 +11,9 @@ beforeAll(() => {
   certificate = makeCertificate('DNS:localhost,IP:127.0.0.1');
   trust(certificate);
 });
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -295,6 +300,26 @@ describe.each([
     busyPeer.send(answer('busy'));
     expect((await busy.ends()).body.toString()).toBe('busy');
     await busyPeer.ends();
+  });
+
+  test('a connection that lives on does not keep what its first call sent', async () => {
+    const { upstream, call } = await start();
+    let body: WeakRef<Buffer> | null = null;
+    const first = ((): RecordedCall => {
+      const bytes = Buffer.allocUnsafeSlow(40_000).fill('b');
+      body = new WeakRef(bytes);
+      return call({ method: 'POST', body: bytes });
+    })();
+    const peer = await upstream.connection();
+    await peer.until(() => peer.text.endsWith('b'.repeat(40_000)));
+    peer.send(answer('one'));
+    await first.ends();
+    for (let turn = 0; turn < 100 && body!.deref() !== undefined; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collectGarbage();
+    }
+    expect(body!.deref()).toBeUndefined();
+    expect(peer.closed).toBe(false);
   });
 
   test('a closed pool still ends a call whose upstream says nothing', async () => {

@@ -54,6 +54,8 @@ export class Http1Connection implements Connection, ResponseSink {
   readonly #owner: ConnectionOwner;
   readonly #reader = new ResponseReader(this);
   #socket: Socket | null = null;
+  /** Waits for the socket. */
+  #first: { readonly method: string; readonly head: string; readonly body: Buffer | null } | null = null;
   /** Of the call under way. */
   #handler: UpstreamHandler | null = null;
   #quietTicks = 0;
@@ -80,15 +82,8 @@ export class Http1Connection implements Connection, ResponseSink {
       this.#send(call.method, head, body);
       return;
     }
-    this.#open({ buffer: readBuffer, callback: this.#onRead }, (error, socket, reads) => {
-      if (error !== null) {
-        this.#fail(error);
-        return;
-      }
-      this.#attach(socket!, reads);
-      if (this.#dead) socket!.destroy();
-      else this.#send(call.method, head, body);
-    });
+    this.#first = { method: call.method, head, body };
+    this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
   }
 
   release(): void {
@@ -135,6 +130,19 @@ export class Http1Connection implements Connection, ResponseSink {
       handler.onError(error as Error); // a bug costs its call, not the agent's patience
     }
   }
+
+  /** Holds nothing of the first call: who dialled keeps it as long as the socket lives. */
+  readonly #onOpen = (error: Error | null, socket: Socket | null, reads: boolean): void => {
+    const first = this.#first!;
+    this.#first = null;
+    if (error !== null) {
+      this.#fail(error);
+      return;
+    }
+    this.#attach(socket!, reads);
+    if (this.#dead) socket!.destroy();
+    else this.#send(first.method, first.head, first.body);
+  };
 
   #attach(socket: Socket, reads: boolean): void {
     this.#socket = socket;
