@@ -322,6 +322,29 @@ describe.each([
     expect(peer.closed).toBe(false);
   });
 
+  test('a connection that is gone is forgotten', async () => {
+    const { upstream, call } = await start();
+    for (const how of ['aborted', 'cut', 'closed by the server']) {
+      const ref = await (async (): Promise<WeakRef<object>> => {
+        const index = upstream.connections.length;
+        const sent = call();
+        const peer = await upstream.connection(index);
+        await peer.until(() => requests(peer) === 1);
+        if (how === 'aborted') sent.abort!();
+        else if (how === 'cut') peer.socket.destroy();
+        else peer.socket.end(answer('one'));
+        await sent.until(() => sent.over);
+        await peer.ends();
+        return new WeakRef(sent.connection);
+      })();
+      for (let turn = 0; turn < 100 && ref.deref() !== undefined; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collectGarbage();
+      }
+      expect([how, ref.deref()]).toEqual([how, undefined]);
+    }
+  });
+
   test('a closed pool still ends a call whose upstream says nothing', async () => {
     const { upstream, pools, call } = await start({ headersTimeoutMs: 40 });
     const silent = call();

@@ -9,7 +9,7 @@ import type { Connection, UpstreamCall, UpstreamHandler } from './pools.js';
 
 /** Gives its connection back at the end, as the relay does. */
 export class RecordedCall implements UpstreamHandler {
-  readonly #connection: Connection;
+  readonly connection: Connection;
   readonly heads: [status: number, rawHeaders: string[]][] = [];
   readonly pieces: Buffer[] = [];
   /** The answer to the next pieces: false pauses the upstream. */
@@ -24,7 +24,7 @@ export class RecordedCall implements UpstreamHandler {
   #changed: (() => void)[] = [];
 
   constructor(connection: Connection, call: Partial<UpstreamCall> = {}) {
-    this.#connection = connection;
+    this.connection = connection;
     connection.dispatch({ method: 'GET', path: '/', headers: [], body: null, ...call }, this);
   }
 
@@ -90,7 +90,7 @@ export class RecordedCall implements UpstreamHandler {
   #end(): void {
     this.abort = null;
     this.resume = null;
-    this.#connection.release();
+    this.connection.release();
     this.#notify();
   }
 
