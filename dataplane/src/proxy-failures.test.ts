@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Upstream } from './context/agent-context.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './raw-peer-fixture.js';
 import type { Connector } from './upstream/pools.js';
@@ -87,9 +88,13 @@ describe.each([
   ['a body at hand, a tenant’s address', 8, true],
   ['a streamed body, a tenant’s address', 64, true],
 ])('failures: %s', (_name, bodyBytes, tenantAddress) => {
-  async function begin(over: { origin?: string; timeoutMs?: number; egress?: Connector | null } = {}) {
+  async function begin(
+    over: Partial<{ origin: string; timeoutMs: number; egress: Connector | null; credential: string }> = {},
+  ) {
     const timeoutMs = over.timeoutMs ?? 20_000;
-    const context = contextOf([upstreamOf(over.origin ?? upstream.origin, { tenantAddress })]);
+    const usual = upstreamOf(over.origin ?? upstream.origin, { tenantAddress });
+    const injection = { ...usual.injection, ...(over.credential === undefined ? {} : { value: over.credential }) };
+    const context = contextOf([{ ...usual, injection: injection as Upstream['injection'] }]);
     const options = { bufferedBodyBytesMax: BUFFERED_BYTES_MAX };
     const gateway = await Fixture.start(context, options, null, {
       headersTimeoutMs: timeoutMs,
@@ -208,6 +213,19 @@ describe.each([
     await agent.sees('yours');
     expect(agent.text).not.toContain('smuggled');
     await provider.ends();
+  });
+
+  test('a request that no HTTP/1.1 head can hold: 400, nothing sent, and the next call is not hurt', async () => {
+    const { gateway, agent } = await begin({ credential: 'Bearer a\nb' });
+    await agent.sees('HTTP/1.1 400 ');
+    expect(agent.text).not.toContain('Bearer');
+    await eventually(() => gateway.server.inflight === 0);
+    expect([gateway.bugs, upstream.connections.every((peer) => peer.text === '')]).toEqual([0, true]);
+    for (const record of gateway.records) expect(record).toMatchObject({ status: 0, circuitOutcome: 0 });
+    gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { tenantAddress })]), refusal: null };
+    const next = await connectRaw(gateway.port);
+    next.send(`GET /v1/proxy/openai/y HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    await eventually(() => upstream.connections.some((peer) => peer.text.startsWith('GET /y ')));
   });
 
   if (!tenantAddress) return;
