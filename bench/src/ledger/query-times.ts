@@ -51,7 +51,10 @@ const COMPARES = 30;
 const LOG_FILTERS = [
   '',
   '&provider=resend',
+  '&provider=vercel', // none: all of the agent's index is read
   '&statusMin=500',
+  '&statusMin=501', // none, likewise
+  '&provider=openai&statusMin=500&search=timeout',
   '&statusMax=299&offset=5000',
   '&search=timeout', // one row in 5 000
   '&search=completions', // every row
