@@ -5,6 +5,7 @@ import { Stack, type Tenant } from '@acg/test/stack';
 import { startBenchDatabase } from './bench-database.js';
 import { type Child, startChild } from './child.js';
 import { freePort } from './free-port.js';
+import { readMetrics } from './metrics-page.js';
 import { atTeardown } from './teardown.js';
 
 export interface GatewayStack {
@@ -17,8 +18,10 @@ export interface GatewayStack {
   readonly postgresPid: number;
   readonly databaseUrl: Secret;
   readonly tenant: Tenant;
-  /** Gateway token of an agent whose limits are far above the load, with a budget. */
+  /** Gateway token of an agent whose limits are above the load, with a budget. */
   readonly token: string;
+  /** The like of another agent: a million calls a minute, the highest limit there is, are soon used up. */
+  readonly otherToken: string;
   readonly agentId: string;
   stop(): Promise<void>;
 }
@@ -51,9 +54,8 @@ export async function startGateway(
   // Interrupted, it must not wait for its calls to end: nothing of this run is kept.
   const killDataPlane = atTeardown(async () => void (await plane.kill()));
   const tenant = await stack.tenant();
-  const agent = await tenant.agent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000_000, budgetCentsMonthly: 1_000_000_000 });
-  const token = await tenant.token(agent.id);
-  await tenant.account(agent.id, 'openai', { apiKey: PROVIDER_KEY });
+  const agent = await readyAgent(tenant);
+  const other = await readyAgent(tenant);
   return {
     stack,
     url,
@@ -64,7 +66,8 @@ export async function startGateway(
     postgresPid: database.pid,
     databaseUrl: database.url,
     tenant,
-    token,
+    token: agent.token,
+    otherToken: other.token,
     agentId: agent.id,
     async stop() {
       await stop();
@@ -72,4 +75,21 @@ export async function startGateway(
       await redis.child.stop();
     },
   };
+}
+
+async function readyAgent(tenant: Tenant): Promise<{ id: string; token: string }> {
+  const limits = { rpmLimit: 1_000_000, rpdLimit: 1_000_000_000, budgetCentsMonthly: 1_000_000_000 };
+  const { id } = await tenant.agent(limits);
+  await tenant.account(id, 'openai', { apiKey: PROVIDER_KEY });
+  return { id, token: await tenant.token(id) };
+}
+
+/** Waits until all usage is in the ledger, so that its cost is counted where it belongs. False after `timeoutMs`. */
+export async function usageBooked(gateway: GatewayStack, timeoutMs: number): Promise<boolean> {
+  const endMs = performance.now() + timeoutMs;
+  while ((await readMetrics(gateway.metricsUrl)).get('gateway_spool_bytes')! > 0) {
+    if (performance.now() > endMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return true;
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../child.js';
 import { freePort } from '../free-port.js';
-import { type GatewayStack, startRedis } from '../gateway-stack.js';
+import { type GatewayStack, startRedis, usageBooked } from '../gateway-stack.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
 import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';
 import { installPortkey, portkeyHeaders, startPortkey } from './portkey.js';
@@ -15,6 +15,8 @@ export interface Candidate {
   readonly headers: Readonly<Record<string, string>>;
   /** Figure name → roots of the process trees summed. `proxy` is the one that answers. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
+  /** Resolves when what the calls left to be done is done. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -24,6 +26,8 @@ export interface Candidates {
   readonly leftOut: Readonly<Record<string, string>>;
 }
 
+/** The control plane books what the calls left behind; on few cores that takes longer than the calls. */
+const SETTLE_TIMEOUT_MS = 15_000;
 const nothing = async (): Promise<void> => {};
 
 /** Starts all that can be had here; what cannot is left out with a word why. */
@@ -54,7 +58,7 @@ export async function startCandidates(gateway: GatewayStack, providerPort: numbe
   });
   await expectProviderAnswer(list[0]!);
   const direct = `http://127.0.0.1:${providerPort}${PROVIDER_PATH}`;
-  list.push({ name: 'direct', url: direct, headers, processes: {}, stop: nothing });
+  list.push({ name: 'direct', url: direct, headers, processes: {}, settle: nothing, stop: nothing });
   return { list, leftOut };
 }
 
@@ -68,6 +72,9 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
       redis: [gateway.redis.pid],
       controlPlane: [gateway.stack.control.pid],
       postgres: [gateway.postgresPid],
+    },
+    async settle() {
+      if (!(await usageBooked(gateway, SETTLE_TIMEOUT_MS))) console.error('usage is still being booked');
     },
     stop: nothing,
   };
@@ -83,6 +90,7 @@ async function lua(providerPort: number, headers: Candidate['headers']): Promise
     url: `${url}${PROVIDER_PATH}`,
     headers,
     processes: { proxy: [child.pid], redis: [redis.child.pid] },
+    settle: nothing,
     async stop() {
       await child.stop();
       await redis.child.stop();
@@ -105,7 +113,7 @@ function simple(
   headers: Candidate['headers'],
   child: { readonly pid: number; stop(): Promise<void> },
 ): Candidate {
-  return { name, url, headers, processes: { proxy: [child.pid] }, stop: () => child.stop() };
+  return { name, url, headers, processes: { proxy: [child.pid] }, settle: nothing, stop: () => child.stop() };
 }
 
 /** A reference that answers anything but what the provider said would measure nothing. */

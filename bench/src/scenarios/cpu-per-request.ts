@@ -1,7 +1,8 @@
 /**
  * Scenario 1: CPU per request, user + system of every process of a proxy, µs. POST 150 B → 400 B JSON over 64 keep-alive
  * connections, everything on. Each round measures all candidates one after the other, so that a noisy machine hits
- * all of them; figures are medians over rounds.
+ * all of them; figures are medians over rounds. The gateway's figures include what it does after its answers: shipping
+ * and booking the usage, to the last record.
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { treeCpuUs } from '../process-usage.js';
@@ -13,7 +14,7 @@ import { type Bench, rounded, type Scenario, type ScenarioResult } from './scena
 const CONNECTIONS = 64;
 const WARM_SECONDS = 2;
 const ROUNDS = 3;
-const ROUND_SECONDS = 6;
+const ROUND_SECONDS = 5;
 
 interface CpuFigure {
   readonly name: string;
@@ -57,11 +58,12 @@ export const cpuPerRequest: Scenario = {
 const comparedUs = ({ cpuUs }: CpuFigure): number =>
   (cpuUs.proxy ?? 0) + (cpuUs.redis ?? 0) + (cpuUs.controlPlane ?? 0);
 
-async function measure({ name, url, headers, processes }: Candidate, seconds: number): Promise<CpuFigure> {
+async function measure({ name, url, headers, processes, settle }: Candidate, seconds: number): Promise<CpuFigure> {
   const groups = Object.entries(processes);
   const spent = () => groups.map(([, roots]) => sum(roots.map(treeCpuUs)));
   const before = spent();
   const load = await runClosedLoop({ url, connections: CONNECTIONS, seconds, headers, body: REQUEST_BODY });
+  await settle();
   const after = spent();
   const perRequest = groups.map(([group], i) => [group, (after[i]! - before[i]!) / Math.max(1, load.requests)]);
   return {

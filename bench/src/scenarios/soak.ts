@@ -51,14 +51,15 @@ export const soak: Scenario = {
   name: 'soak',
   title: 'a million requests',
   async run({ gateway, providerPort, secondsLeft }: Bench): Promise<ScenarioResult> {
-    const headers = { authorization: `Bearer ${gateway.token}` };
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    const agents = [bearer(gateway.token), bearer(gateway.otherToken)];
     const url = `${gateway.url}${PROXY_PATH}`;
     const limit = Math.min(SECONDS_MAX, secondsLeft() - SECONDS_FOR_THE_REST);
-    const figures = [await load('gateway', url, headers, REQUESTS, limit, () => gatewayMemory(gateway))];
-    const fastify = await fastifyReplyFrom(providerPort, headers);
+    const figures = [await load('gateway', url, agents, REQUESTS, limit, () => gatewayMemory(gateway))];
+    const fastify = await fastifyReplyFrom(providerPort, {});
     try {
       const memory = referenceMemory(fastify);
-      figures.push(await load(fastify.name, fastify.url, headers, REFERENCE_REQUESTS, REFERENCE_SECONDS_MAX, memory));
+      figures.push(await load(fastify.name, fastify.url, [{}], REFERENCE_REQUESTS, REFERENCE_SECONDS_MAX, memory));
     } finally {
       await fastify.stop();
     }
@@ -84,7 +85,8 @@ export const soak: Scenario = {
 async function load(
   name: string,
   url: string,
-  headers: Readonly<Record<string, string>>,
+  /** Used in turn, round by round. */
+  headerSets: readonly Readonly<Record<string, string>>[],
   total: number,
   secondsMax: number,
   measure: Measure,
@@ -94,6 +96,7 @@ async function load(
   let seconds = 0;
   let errors = 0;
   while (requests < total && seconds < secondsMax) {
+    const headers = headerSets[samples.length % headerSets.length]!;
     const round = { url, connections: CONNECTIONS, seconds: ROUND_SECONDS, headers, body: REQUEST_BODY };
     const result = await runClosedLoop(round);
     requests += result.requests;
