@@ -39,10 +39,10 @@ export function createSettle(deps: SettleDeps): (x: Exchange, done: (error: Erro
     if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
     const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
-    const { agentId } = x.context!;
-    if (price.costNanos > 0) deps.counters.addSpend(agentId, price.costNanos);
-    deps.onSettled(x, reading, price);
+    // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price), done);
+    if (price.costNanos > 0) deps.counters.addSpend(x.context!.agentId, price.costNanos);
+    deps.onSettled(x, reading, price);
   };
 }
 
