@@ -10,10 +10,6 @@ import { QueryGate } from './query-gate.js';
 import type { LogRecord, LogsQuery } from './schema.js';
 
 const TOTAL_MAX = 10_000;
-/** Where no index helps, each match is found by reading some ten records. */
-const SHORT_TOTAL_MAX = 1_000;
-/** Shorter search terms find no help in an index (search-index.ts). */
-const INDEXED_CHARS_MIN = 3;
 /** A page reads all rows before it. */
 const OFFSET_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 5_000;
@@ -21,7 +17,7 @@ const QUERY_CANCELED = '57014';
 
 export interface LogPage {
   readonly logs: LogRecord[];
-  /** Counted up to 10 000; for a search term of one or two characters up to 1 000. */
+  /** Counted up to 10 000. */
   readonly total: number;
   readonly totalCapped: boolean;
 }
@@ -40,8 +36,6 @@ export class UsageLogs {
       throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: narrow start and end`);
     }
     const filter = filterOf(agentId, query, this.now());
-    const short = filter.search !== null && filter.search.length < INDEXED_CHARS_MIN;
-    const totalMax = short ? SHORT_TOTAL_MAX : TOTAL_MAX;
     try {
       const { rows, counted } = await this.#gate.run(orgId, () =>
         this.sql.begin(async (tx) => {
@@ -49,10 +43,10 @@ export class UsageLogs {
           const plans = filter.search === null ? 'auto' : 'force_custom_plan';
           await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true),
             set_config('plan_cache_mode', ${plans}, true)`;
-          return selectLogPage(tx, filter, page, totalMax + 1);
+          return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
         }),
       );
-      return { logs: rows.map(presentLog), total: Math.min(counted, totalMax), totalCapped: counted > totalMax };
+      return { logs: rows.map(presentLog), total: Math.min(counted, TOTAL_MAX), totalCapped: counted > TOTAL_MAX };
     } catch (error) {
       if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
       throw new InvalidInput('the search takes too long: narrow start and end');
