@@ -1,10 +1,11 @@
 // Makes src/generated/gateway.{js,d.ts} from src/gateway.proto: the typed codec both planes share.
 // Skipped while the output is newer than the .proto file.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { placeFile } from '../scripts/place-file.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, 'src/gateway.proto');
@@ -39,5 +40,5 @@ if (!fresh) {
 // tsc does not copy hand-made .js beside .d.ts: place both where dist expects them.
 const out = join(here, 'dist/generated');
 mkdirSync(out, { recursive: true });
-cpSync(target, join(out, 'gateway.js'));
-cpSync(types, join(out, 'gateway.d.ts'));
+placeFile(target, join(out, 'gateway.js'));
+placeFile(types, join(out, 'gateway.d.ts'));

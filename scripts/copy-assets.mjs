@@ -1,14 +1,14 @@
 // Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/, and takes
 // out of dist/ the migrations that src/ no longer has: one that was renumbered would run twice.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { placeFile } from './place-file.mjs';
 
 const ASSET = /\.(sql|lua|html|css|svg|json)$/;
 const walk = (dir) =>
-  readdirSync(dir).flatMap((name) => {
-    const path = join(dir, name);
-    return statSync(path).isDirectory() ? walk(path) : [path];
-  });
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 
 for (const plane of ['base', 'proto', 'dataplane', 'controlplane', 'singlenode', 'test', 'bench']) {
   const source = join(plane, 'src');
@@ -17,11 +17,12 @@ for (const plane of ['base', 'proto', 'dataplane', 'controlplane', 'singlenode',
     if (!ASSET.test(path)) continue;
     const target = join(plane, 'dist', path.slice(source.length + 1));
     mkdirSync(dirname(target), { recursive: true });
-    cpSync(path, target);
+    placeFile(path, target);
   }
   const copies = join(plane, 'dist');
   if (!existsSync(copies)) continue;
   for (const copy of walk(copies)) {
-    if (copy.endsWith('.sql') && !existsSync(join(source, copy.slice(copies.length + 1)))) rmSync(copy);
+    if (copy.endsWith('.sql') && !existsSync(join(source, copy.slice(copies.length + 1))))
+      rmSync(copy, { force: true });
   }
 }
