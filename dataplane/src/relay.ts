@@ -7,8 +7,8 @@
  * upstream. The last byte is held until the usage record is on disk (DESIGN §9). After the first byte, a failure
  * breaks the agent's connection.
  *
- * The handler has undici's older shape (`onHeaders` with raw buffers): the newer one is wrapped and its headers are
- * parsed into an object for every response.
+ * Both kinds of connection call it the same way: as undici's older handlers, because undici wraps the newer ones and makes
+ * an object of the headers for every response.
  */
 import type { AgentResponse, Exchange } from './exchange.js';
 import { statusLine } from './rejections.js';

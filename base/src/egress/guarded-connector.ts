@@ -73,7 +73,8 @@ export function refusalOf(
   return nameOrPortProblem(host, port);
 }
 
-const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+/** Of every connection to an upstream. */
+export const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
 /** One connect: calls back exactly once. */
 class ConnectAttempt {

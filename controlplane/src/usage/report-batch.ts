@@ -13,6 +13,7 @@ import {
 } from '@acg/proto/messages';
 import type { PoisonEntry, RejectionEntry } from './count-ledger.js';
 import {
+  COUNT_MAX,
   checkKind,
   isUuid,
   type LedgerSpan,
@@ -55,7 +56,6 @@ export class UnusableReport extends Error {
   }
 }
 
-const COUNT_MAX = 2 ** 41;
 /** Records, counts and sightings of one call; a data plane sends far fewer. */
 const ITEMS_MAX = 20_000;
 /** Kinds of one agent that are remembered; beyond, the oldest gives way. */

@@ -196,7 +196,7 @@ function slug(field: string, value: string): string {
 }
 
 /** 2 199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4 096 stay exact in a JS number. */
-const COUNT_MAX = 2 ** 41;
+export const COUNT_MAX = 2 ** 41;
 const count = (field: string, value: number): number => integer(field, value, COUNT_MAX);
 
 function integer(field: string, value: number, max: number): number {

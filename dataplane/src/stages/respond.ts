@@ -93,7 +93,7 @@ const FAILURES: Readonly<Record<TransportFailure, Rejection>> = {
 
 /** The upstream failed before its response head: sets the error class and returns the answer. */
 export function failureAnswer(x: Exchange, error: Error): Rejection {
-  // Nothing of a request that undici refuses was sent: the agent's fault, never the provider's.
+  // Nothing of a request that cannot be sent went out: the agent's fault, never the provider's.
   if (error instanceof DamagedBody || isInvalidRequest(error)) {
     x.errorClass = 'client_aborted';
     x.responseStatus = REJECTIONS.requestRefused.status;

@@ -1,6 +1,7 @@
 /** Opens connections to the providers' own addresses. Addresses that a tenant gave go through the egress guard instead. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { SOCKET_OPTIONS } from '@acg/base/egress/guarded-connector';
 
 /** Where bytes of a connection go: one buffer for all connections, read before the next byte of any is. */
 export interface OnRead {
@@ -21,8 +22,6 @@ export interface DialTarget {
 export class ConnectTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
-
-const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
 /** Calls back exactly once, with an error or with a connected socket. `session`: of an earlier TLS connection. */
 export function dial(

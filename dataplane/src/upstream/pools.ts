@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { bareHost, portOf } from '@acg/base/egress/check-url';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { type DialTarget, dial } from './dial.js';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from './http1-connection.js';
@@ -44,7 +45,7 @@ export interface PoolOptions {
 
 /** A connection that is held for one call. */
 export interface Connection {
-  /** A request that undici finds invalid is not sent: reported to the handler's onError, or thrown ({@link isInvalidRequest}). */
+  /** What cannot be sent is reported to the handler's onError, or thrown ({@link isInvalidRequest}). */
   dispatch(call: UpstreamCall, handler: UpstreamHandler): void;
   /** The call is over; once. */
   release(): void;
@@ -206,8 +207,7 @@ function keepSession(pool: OriginPool, socket: TLSSocket): void {
 
 function dialTarget(origin: string): DialTarget {
   const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  return { protocol, hostname: host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+  return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port) };
 }
 
 function clientOptions(options: PoolOptions, connect: Connector): Client.Options {
@@ -310,7 +310,7 @@ const ignore = (): void => {};
 
 export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused';
 
-/** What kind of failure an undici error is. `sent`: the request was written to a connection before. */
+/** What kind of failure the error of a call is. `sent`: the request was written to a connection before. */
 export function classifyFailure(error: Error, sent: boolean): TransportFailure {
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
