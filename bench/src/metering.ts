@@ -7,8 +7,6 @@ import { createMeter } from '@acg/dataplane/metering/create-meter';
 import { editChatRequest } from '@acg/dataplane/metering/include-usage';
 import type { MeterOptions } from '@acg/dataplane/metering/meter';
 import { MeterMemory } from '@acg/dataplane/metering/meter-memory';
-import { PriceTable } from '@acg/dataplane/metering/price';
-import { scanRequest } from '@acg/dataplane/metering/request-scanner';
 import {
   chatBody,
   chatStream,
@@ -17,6 +15,8 @@ import {
   responsesStream,
 } from '@acg/dataplane/metering/testing/transcripts';
 import { UsageFilter } from '@acg/dataplane/metering/usage-filter';
+import { PriceTable } from '@acg/dataplane/pricing/price';
+import { scanRequest } from '@acg/dataplane/scan/request-scanner';
 
 const memory = new MeterMemory();
 const words = Array.from({ length: 200 }, (_, n) => ` word${n % 10}`);

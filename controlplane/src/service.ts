@@ -3,26 +3,26 @@
  * `ConfigError` when a file that the configuration names cannot be used.
  */
 import type { Logger } from '@acg/base/log';
-import { type Accounting, buildAccounting } from './accounting.js';
 import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
+import { Authenticator } from './auth/authenticate.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
 import { openSql, type Sql } from './db/sql.js';
-import { buildEventing } from './eventing.js';
-import { reportUsageHandler } from './grpc/usage-service.js';
 import { type App, createApp } from './http/app.js';
-import { Authenticator } from './http/authenticate.js';
-import { buildIdentity } from './identity.js';
-import { buildLink } from './link.js';
+import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
+import { buildProvisioning } from './parts/agents.js';
+import { buildLink } from './parts/data-planes.js';
+import { buildEventing } from './parts/events.js';
+import { buildIdentity } from './parts/people.js';
+import { type Accounting, buildAccounting } from './parts/usage.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { loadPriceBook } from './providers/price-book.js';
-import { buildProvisioning } from './provisioning.js';
 
 const SQL_CONNECTIONS_MAX = 10;
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { connectRaw } from './raw-peer-fixture.js';
+import { connectRaw } from './call/testing/raw-peer-fixture.js';
 
 const MAIN = join(import.meta.dirname, '../dist/main.js');
 const running: ChildProcess[] = [];

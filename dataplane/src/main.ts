@@ -6,14 +6,14 @@
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { createLogger, type Logger } from '@acg/base/log';
-import { setCollectorFlags } from './collector-flags.js';
 import { type Config, loadConfig } from './config.js';
-import { loadDataPlaneId } from './data-plane-id.js';
-import { EXIT } from './exit-codes.js';
 import type { GatewayIdentity } from './gateway.js';
 import { OpsServer, type OpsSource } from './ops/ops-server.js';
-import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './worker-fleet.js';
-import type { FromWorker, ToWorker } from './worker-process.js';
+import { setCollectorFlags } from './process/collector-flags.js';
+import { loadDataPlaneId } from './process/data-plane-id.js';
+import { EXIT } from './process/exit-codes.js';
+import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './process/worker-fleet.js';
+import type { FromWorker, ToWorker } from './process/worker-process.js';
 
 /** What a process of the data plane can be asked to do. */
 interface Service extends OpsSource {

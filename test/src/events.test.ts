@@ -1,8 +1,8 @@
 /** Budget and abuse events on a real Postgres: each fact once, whoever books it and how often. */
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { type AbuseSigns, observeAbuse, pruneAbuse } from '@acg/controlplane/events/abuse';
-import { budgetChanged, budgetFacts, sweepBudgets } from '@acg/controlplane/events/budget-facts';
+import { type AbuseSigns, observeAbuse, pruneAbuse } from '@acg/controlplane/conclusions/abuse';
+import { budgetChanged, budgetFacts, sweepBudgets } from '@acg/controlplane/conclusions/budget-facts';
 import { appendEvent } from '@acg/controlplane/events/outbox';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from './test-database.js';

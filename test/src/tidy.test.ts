@@ -67,7 +67,7 @@ describe('tidy', () => {
   });
 
   test('no await in the stages of the hot path', () => {
-    const stages = production.filter((path) => path.startsWith('dataplane/src/stages/'));
+    const stages = production.filter((path) => path.startsWith('dataplane/src/call/stages/'));
     expect(offenders(stages, (source) => /\bawait\b/.test(source))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
-import { dayOf, UsagePartitions } from '@acg/controlplane/usage/partitions';
+import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;
@@ -88,7 +88,7 @@ async function hideNeedles(sql: Sql, agentIds: readonly string[], day: number): 
        and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
 }
 
-/** The rollups of all rows, with sketches in the stored form (usage/sketch.ts). */
+/** The rollups of all rows, with sketches in the stored form (ledger/sketch.ts). */
 async function rollUp(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local statement_timeout = 0`;

@@ -1,15 +1,15 @@
 /** Agents: rules and transactions (SPEC §2, §4; DESIGN §11). */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
+import { budgetChanged } from '../conclusions/budget-facts.js';
 import { DEFAULT_RPD_LIMIT, DEFAULT_RPM_LIMIT } from '../contexts/assemble.js';
-import { publish } from '../contexts/publish.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import { NotFound } from '../errors.js';
-import { budgetChanged } from '../events/budget-facts.js';
 import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { freeSlug, slugOf } from '../slug.js';
+import { publish } from '../watch/invalidate.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
 import * as store from './store.js';
 

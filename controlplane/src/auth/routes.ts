@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../http/app.js';
-import { bearerToken } from '../http/authenticate.js';
+import { bearerToken } from './authenticate.js';
 import type { AccountRecovery } from './recovery.js';
 import {
   AddressInput,

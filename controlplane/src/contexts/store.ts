@@ -1,7 +1,7 @@
 /** One statement reads all that serves a gateway token: one snapshot, so rows and revision belong together. */
 
-import type { AuthType } from '../custom-providers/provider.js';
 import type { Sql } from '../db/sql.js';
+import type { AuthType } from '../providers/custom/provider.js';
 
 export interface ResolvedRows {
   /** Invalidations up to this one are visible in the rows. */

@@ -25,7 +25,7 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Set by http/authenticate.ts on every route that is not public. */
+    /** Set by auth/authenticate.ts on every route that is not public. */
     actor: Actor;
   }
 }

@@ -9,10 +9,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import type { Authenticator } from '../auth/authenticate.js';
 import { isUnstorableText } from '../db/sql.js';
 import { AppError, TooManyAttempts } from '../errors.js';
 import type { Metrics } from '../ops/metrics.js';
-import type { Authenticator } from './authenticate.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
 import { addOpenApi } from './openapi.js';

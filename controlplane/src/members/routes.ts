@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { offeredToken } from '../auth/authenticate.js';
 import { countAuthRequest } from '../auth/routes.js';
 import { LoginReply } from '../auth/schema.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { App } from '../http/app.js';
-import { offeredToken } from '../http/authenticate.js';
 import { PageQuery, page } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
 import type { InvitationAcceptance } from './acceptance.js';

@@ -1,9 +1,9 @@
 /** Turns a provider and one account's credentials into the generic upstream of the data plane (DESIGN §2). Pure. */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { circuitKey } from '../circuit/circuit-key.js';
-import type { CustomProvider } from '../custom-providers/provider.js';
-import { customCredentialFields, customInjection } from '../custom-providers/provider.js';
 import type { BuiltInProvider, CredentialField, Credentials } from './catalogue/provider.js';
+import type { CustomProvider } from './custom/provider.js';
+import { customCredentialFields, customInjection } from './custom/provider.js';
 
 /** A provider that an account can be made for. */
 export type AssignableProvider =

@@ -3,12 +3,13 @@
  * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
  * document a line) are booked when they are fetched, once per batch (MeterMemory).
  */
+
+import { startsLikeDelta, startsLikeError } from '../scan/event-data.js';
+import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import { encodedEventTokens, encodedTextTokens, plainPath, requestTokens, textTokens } from './estimate.js';
-import { startsLikeDelta, startsLikeError } from './event-data.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
-import { compilePaths, type ScanNode } from './scan-paths.js';
-import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
 import {
   addCounts,
   asObject,

@@ -1,6 +1,6 @@
-import { JsonScanner } from './json-scanner.js';
+import { JsonScanner } from '../scan/json-scanner.js';
+import { EVENT_PLAIN } from '../scan/sse-framer.js';
 import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
-import { EVENT_PLAIN } from './sse-framer.js';
 import type { UsageReader } from './usage-reader.js';
 
 /** A body that is one JSON document, scanned as it passes: no size limit, nothing kept. */

@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import { ByteStore } from './byte-store.js';
+import { ByteStore } from '../scan/byte-store.js';
 import type { BodyMeter, UsageMeter, UsageReading } from './meter.js';
 
 /** Compressed bytes kept, and bytes that they may unfold to: the bounds of memory and of the time of one finish(). */

@@ -1,6 +1,6 @@
-import { JsonScanner } from './json-scanner.js';
+import { JsonScanner } from '../scan/json-scanner.js';
+import { type EventKind, SseFramer, type SseSink } from '../scan/sse-framer.js';
 import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
-import { type EventKind, SseFramer, type SseSink } from './sse-framer.js';
 import type { UsageReader } from './usage-reader.js';
 
 const USAGE_KEY = Buffer.from('"usage"');

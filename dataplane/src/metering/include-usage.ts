@@ -5,10 +5,10 @@
  * is estimated.
  */
 import type { UsageFormat } from '../context/agent-context.js';
+import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
+import type { RequestFacts } from '../scan/request-scanner.js';
+import { compilePaths } from '../scan/scan-paths.js';
 import { plainPath } from './estimate.js';
-import { JsonScanner, type ScanSink } from './json-scanner.js';
-import type { RequestFacts } from './request-scanner.js';
-import { compilePaths } from './scan-paths.js';
 import { parseString } from './usage-fields.js';
 
 export interface ChatRequest {

@@ -4,6 +4,10 @@
  * A background response has no usage when it is queued; it is booked when a later GET brings it, once per response id
  * (MeterMemory); so are a batch's results, one document a line, at the fetch of their file. Any other GET of a stored answer is free: it was booked when it was made.
  */
+
+import { startsLikeDelta, startsLikeError, startsWithType } from '../scan/event-data.js';
+import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import {
   audioTokens,
   encodedEventTokens,
@@ -16,11 +20,8 @@ import {
   requestTokens,
   textTokens,
 } from './estimate.js';
-import { startsLikeDelta, startsLikeError, startsWithType } from './event-data.js';
 import type { MeterOptions, UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
-import { compilePaths, type ScanNode } from './scan-paths.js';
-import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from './sse-framer.js';
 import {
   addCounts,
   asObject,

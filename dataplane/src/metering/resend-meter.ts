@@ -1,7 +1,7 @@
+import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
+import { compilePaths } from '../scan/scan-paths.js';
 import { plainPath } from './estimate.js';
-import { JsonScanner, type ScanSink } from './json-scanner.js';
 import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
-import { compilePaths } from './scan-paths.js';
 import { emptyCounts } from './usage-fields.js';
 import { readingOf } from './usage-reader.js';
 

@@ -3,9 +3,9 @@
  * last chunk (`choices` empty, usage) goes as a whole, and `"usage":null` goes out of every other chunk. Events leave
  * when their blank line arrives; the beginning of one is held until then. All else passes byte for byte.
  */
-import { ByteStore } from './byte-store.js';
-import { JsonScanner, type ScanSink } from './json-scanner.js';
-import { compilePaths } from './scan-paths.js';
+import { ByteStore } from '../scan/byte-store.js';
+import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
+import { compilePaths } from '../scan/scan-paths.js';
 
 /** An event longer than this passes unedited. */
 const EVENT_BYTES_MAX = 1_048_576;

@@ -1,9 +1,9 @@
 /** What a provider's format adds to the generic reading of documents and streams. */
 
-import type { ScanSink } from './json-scanner.js';
+import type { ScanSink } from '../scan/json-scanner.js';
+import type { ScanNode } from '../scan/scan-paths.js';
+import type { EventKind } from '../scan/sse-framer.js';
 import type { MeterOptions, UsageReading } from './meter.js';
-import type { ScanNode } from './scan-paths.js';
-import type { EventKind } from './sse-framer.js';
 import type { Counts } from './usage-fields.js';
 
 /** How the body came and what was seen of it. */

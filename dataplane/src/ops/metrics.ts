@@ -3,12 +3,12 @@
  * slug, where every custom one is `custom`.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Price } from '../call/call-metering.js';
+import type { Exchange } from '../call/exchange.js';
+import type { Rejection } from '../call/rejections.js';
 import type { CountersMetrics } from '../counters/counters.js';
-import type { Exchange } from '../exchange.js';
 import type { UsageReading } from '../metering/meter.js';
-import type { ProxyMetrics } from '../proxy-server.js';
-import type { Rejection } from '../rejections.js';
-import type { Price } from '../stages/call-metering.js';
+import type { ProxyMetrics } from '../server.js';
 import {
   type Aggregator,
   type Cell,

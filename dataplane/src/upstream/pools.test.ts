@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { guardedConnector } from '@acg/base/egress/guarded-connector';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type RawPeer, RawUpstream } from '../raw-peer-fixture.js';
+import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { classifyFailure, isInvalidRequest, type PoolOptions, type UpstreamCall, UpstreamPools } from './pools.js';
 import { RecordedCall } from './upstream-call-fixture.js';
 

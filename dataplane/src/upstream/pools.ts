@@ -10,9 +10,9 @@ import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { bareHost, portOf } from '@acg/base/egress/check-url';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
+import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from '../http1/http1-connection.js';
+import { InvalidRequest } from '../http1/request-head.js';
 import { type DialTarget, dial } from './dial.js';
-import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from './http1-connection.js';
-import { InvalidRequest } from './request-head.js';
 
 export type Connector = buildConnector.connector;
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Exchange } from '../exchange.js';
-import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../proxy-fixture.js';
+import type { Exchange } from '../call/exchange.js';
+import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
 import { WebSocketSession } from './session.js';
 
 /** What the server's socket says of a message. */

@@ -8,7 +8,7 @@
  * sides are closed. Booked once, at the end, with the bytes of both directions.
  */
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../call/exchange.js';
 import { BodyMask, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
 import { withRealAccessToken } from './access-token.js';

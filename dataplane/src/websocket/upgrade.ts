@@ -5,10 +5,10 @@
 
 import type { us_socket_context_t } from 'uWebSockets.js';
 import type { IncomingMessage } from 'node:http';
-import type { Exchange } from '../exchange.js';
-import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
-import { REJECTIONS, type Rejection } from '../rejections.js';
-import { failureAnswer, maskPatternsOf } from '../stages/respond.js';
+import type { Exchange } from '../call/exchange.js';
+import { DONE, NEXT, type Stage, WAIT } from '../call/pipeline.js';
+import { REJECTIONS, type Rejection } from '../call/rejections.js';
+import { failureAnswer, maskPatternsOf } from '../call/respond.js';
 import { injectCredential } from '../upstream/inject.js';
 import { maskValue } from '../upstream/mask.js';
 import type { Connector } from '../upstream/pools.js';

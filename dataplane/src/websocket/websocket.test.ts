@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../call/testing/proxy-fixture.js';
+import { eventually } from '../call/testing/raw-peer-fixture.js';
 import type { HeaderInjection } from '../context/agent-context.js';
-import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../proxy-fixture.js';
-import { eventually } from '../raw-peer-fixture.js';
 
 let http: Server;
 let sockets: WebSocketServer;

@@ -1,8 +1,8 @@
 import { createLogger } from '@acg/base/log';
-import { DailyRollups } from '@acg/controlplane/usage/daily-rollups';
-import { dayOf } from '@acg/controlplane/usage/partitions';
-import { sumByBucket, sumByProvider } from '@acg/controlplane/usage/report-store';
-import { Sketch } from '@acg/controlplane/usage/sketch';
+import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
+import { dayOf } from '@acg/controlplane/ledger/partitions';
+import { Sketch } from '@acg/controlplane/ledger/sketch';
+import { sumByBucket, sumByProvider } from '@acg/controlplane/reports/report-store';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../test-database.js';

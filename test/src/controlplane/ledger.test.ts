@@ -1,7 +1,7 @@
 import { createLogger } from '@acg/base/log';
-import type { BookedUsage } from '@acg/controlplane/usage/ingest';
-import { dayOf, UsagePartitions } from '@acg/controlplane/usage/partitions';
-import { Sketch } from '@acg/controlplane/usage/sketch';
+import type { BookedUsage } from '@acg/controlplane/ledger/ingest';
+import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
+import { Sketch } from '@acg/controlplane/ledger/sketch';
 import type { IUsageRecord } from '@acg/proto/messages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

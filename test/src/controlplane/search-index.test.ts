@@ -1,6 +1,6 @@
 import { createLogger } from '@acg/base/log';
-import { dayOf } from '@acg/controlplane/usage/partitions';
-import { daysWithoutIndex, SEARCHED_TEXT, SearchIndexes } from '@acg/controlplane/usage/search-index';
+import { dayOf } from '@acg/controlplane/ledger/partitions';
+import { daysWithoutIndex, SEARCHED_TEXT, SearchIndexes } from '@acg/controlplane/ledger/search-index';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';

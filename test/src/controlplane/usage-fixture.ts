@@ -2,8 +2,8 @@
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
-import { Ingest, type UsageObserver } from '@acg/controlplane/usage/ingest';
-import { UsagePartitions } from '@acg/controlplane/usage/partitions';
+import { Ingest, type UsageObserver } from '@acg/controlplane/ledger/ingest';
+import { UsagePartitions } from '@acg/controlplane/ledger/partitions';
 import {
   type IReportUsageRequest,
   type IReportUsageResponse,

@@ -1,4 +1,4 @@
-import { UsageReports } from '@acg/controlplane/usage/reports';
+import { UsageReports } from '@acg/controlplane/reports/reports';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';

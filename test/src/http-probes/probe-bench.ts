@@ -3,10 +3,10 @@
  * were started after its last byte have come back: no waiting for time to pass.
  */
 import { connect, type Socket } from 'node:net';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from '@acg/dataplane/proxy-fixture';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from '@acg/dataplane/call/testing/proxy-fixture';
 import { StrictUpstream } from './strict-upstream.js';
 
-export { GATEWAY_TOKEN, PROVIDER_KEY } from '@acg/dataplane/proxy-fixture';
+export { GATEWAY_TOKEN, PROVIDER_KEY } from '@acg/dataplane/call/testing/proxy-fixture';
 
 export interface Seen {
   /** Status codes of the answers, in order; interim ones left out. */

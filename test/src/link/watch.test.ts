@@ -1,7 +1,7 @@
 /** Several control-plane instances and data planes on one database: who hears what. */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { publish } from '@acg/controlplane/contexts/publish';
+import { publish } from '@acg/controlplane/watch/invalidate';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';

@@ -5,9 +5,9 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import { MeterMemory } from '@acg/dataplane/metering/meter-memory';
-import { PriceTable } from '@acg/dataplane/metering/price';
-import { ProviderMetering } from '@acg/dataplane/stages/provider-metering';
+import { PriceTable } from '@acg/dataplane/pricing/price';
 import type { IUsageRecord } from '@acg/proto/messages';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';

@@ -3,9 +3,9 @@
  * plane's catalogue and pass the data plane's decoder, as they do over the link; limits and usage are faked.
  */
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import type { CallMetering } from '@acg/dataplane/call/call-metering';
+import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/call/testing/proxy-fixture';
 import { decodeContext } from '@acg/dataplane/context/decode';
-import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/proxy-fixture';
-import type { CallMetering } from '@acg/dataplane/stages/call-metering';
 import type { IUpstream } from '@acg/proto/messages';
 
 export interface GatewayAccount {

@@ -1,0 +1,32 @@
+/** Builds what agents are made of: agents, keys, providers, accounts; a part of the composition root. */
+import { accountRoutes } from '../accounts/routes.js';
+import { AccountService } from '../accounts/service.js';
+import type { Vault } from '../accounts/vault.js';
+import { agentRoutes } from '../agents/routes.js';
+import { AgentService } from '../agents/service.js';
+import { apiKeyRoutes } from '../api-keys/routes.js';
+import { ApiKeyService } from '../api-keys/service.js';
+import type { Config } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { customProviderRoutes } from '../providers/custom/routes.js';
+import { CustomProviderService } from '../providers/custom/service.js';
+import { providerRoutes } from '../providers/routes.js';
+
+export interface ProvisioningParts {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly vault: Vault;
+  readonly catalogue: Catalogue;
+}
+
+export function buildProvisioning(app: App, { config, sql, vault, catalogue }: ProvisioningParts): void {
+  const agents = new AgentService(sql);
+  const customProviders = new CustomProviderService(sql, catalogue, config.egressAllowCidrs);
+  agentRoutes(app, agents);
+  apiKeyRoutes(app, new ApiKeyService(sql, agents));
+  providerRoutes(app, catalogue);
+  customProviderRoutes(app, customProviders);
+  accountRoutes(app, new AccountService(sql, vault, catalogue, agents, customProviders, config.egressAllowCidrs));
+}

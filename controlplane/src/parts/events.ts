@@ -1,0 +1,117 @@
+/** Builds what watches and tells: circuits, public status, events, webhooks; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import type { GatewayHandlers } from '@acg/proto/service';
+import type { Vault } from '../accounts/vault.js';
+import { CircuitBoard } from '../circuit/board.js';
+import { CircuitFeed } from '../circuit/circuit-feed.js';
+import { addCircuitMetrics } from '../circuit/circuit-metrics.js';
+import { acquireProbe, releaseProbe } from '../circuit/probe-handlers.js';
+import { Probes } from '../circuit/probes.js';
+import { pruneAbuse } from '../conclusions/abuse.js';
+import { sweepBudgets } from '../conclusions/budget-facts.js';
+import { UsageConclusions } from '../conclusions/usage-conclusions.js';
+import type { Config } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import { pruneEvents } from '../events/retention.js';
+import { unary } from '../grpc/handler.js';
+import type { App } from '../http/app.js';
+import type { UsageObserver } from '../ledger/ingest.js';
+import { Background } from '../ops/background.js';
+import type { Metrics } from '../ops/metrics.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { statusRoutes } from '../status/routes.js';
+import { StatusService } from '../status/service.js';
+import { DeliverySender } from '../webhooks/delivery-sender.js';
+import { Dispatcher } from '../webhooks/dispatcher.js';
+import { webhookRoutes } from '../webhooks/routes.js';
+import { WebhookService } from '../webhooks/service.js';
+import { addWebhookMetrics } from '../webhooks/webhook-metrics.js';
+
+const SWEEP_INTERVAL_MS = 30_000;
+const PRUNE_INTERVAL_MS = 600_000;
+
+export interface EventingParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly metrics: Metrics;
+  readonly catalogue: Catalogue;
+  readonly vault: Vault;
+}
+
+export interface Eventing {
+  /** Draws conclusions from booked usage; for the ingest. */
+  readonly usageObserver: UsageObserver;
+  /** Changes of circuits, for the watch streams. */
+  readonly circuitFeed: CircuitFeed;
+  /** The probe calls of the link. */
+  readonly handlers: Pick<GatewayHandlers, 'acquireProbe' | 'releaseProbe'>;
+  start(): Promise<void>;
+  /** Called before the pool closes, when no usage comes in any more; gives the leases of unfinished deliveries back. */
+  stop(): Promise<void>;
+}
+
+export function buildEventing(app: App, parts: EventingParts): Eventing {
+  const { config, log, sql, metrics, catalogue } = parts;
+  const background = new Background(log);
+  const board = new CircuitBoard({
+    sql,
+    log,
+    rules: config.circuit,
+    hasOneOrigin: (slug) => catalogue.get(slug)?.baseUrl != null,
+  });
+  const circuitFeed = new CircuitFeed(sql, log);
+  const probes = new Probes(sql, config.circuit);
+  const status = new StatusService(sql, catalogue.providers);
+  statusRoutes(app, status);
+  addCircuitMetrics(metrics, status);
+  const webhooks = buildWebhooks(app, parts);
+  const timers: NodeJS.Timeout[] = [];
+  const every = (ms: number, name: string, work: () => Promise<unknown>): void => {
+    const run = () => background.run(name, async () => void (await work()));
+    timers.push(setInterval(run, ms).unref());
+  };
+  return {
+    usageObserver: new UsageConclusions(board, config.abuse),
+    circuitFeed,
+    handlers: {
+      acquireProbe: unary(log, 'AcquireProbe', (request) => acquireProbe(probes, request)),
+      releaseProbe: unary(log, 'ReleaseProbe', (request) => releaseProbe(probes, board, request)),
+    },
+    async start() {
+      await circuitFeed.start();
+      board.start();
+      await webhooks.dispatcher.start();
+      every(SWEEP_INTERVAL_MS, 'budget sweep', () => sweepBudgets(sql));
+      every(SWEEP_INTERVAL_MS, 'pruning abuse counts', () => pruneAbuse(sql));
+      every(PRUNE_INTERVAL_MS, 'pruning events', () => pruneEvents(sql));
+    },
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await board.stop();
+      await circuitFeed.stop();
+      await webhooks.dispatcher.stop();
+      await webhooks.sender.close();
+      await background.idle();
+    },
+  };
+}
+
+function buildWebhooks(app: App, { config, log, sql, metrics, vault }: EventingParts) {
+  const sender = new DeliverySender({
+    vault,
+    log,
+    allowCidrs: config.egressAllowCidrs,
+    timeoutMs: config.webhookTimeoutMs,
+  });
+  const dispatcher = new Dispatcher({
+    sql,
+    log,
+    attempt: (delivery, stop) => sender.send(delivery, stop),
+    retryDelaysMs: config.webhookRetryDelaysMs,
+    timeoutMs: config.webhookTimeoutMs,
+    observe: addWebhookMetrics(metrics, sql),
+  });
+  webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs));
+  return { sender, dispatcher };
+}

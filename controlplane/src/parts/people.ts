@@ -1,0 +1,77 @@
+/** Builds what concerns people: sessions, recovery, mail, members, audit; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import { pruneAudit } from '../audit/retention.js';
+import { auditRoutes } from '../audit/routes.js';
+import { PasswordHasher } from '../auth/password-hasher.js';
+import { AccountRecovery } from '../auth/recovery.js';
+import { authRoutes } from '../auth/routes.js';
+import { AuthService } from '../auth/service.js';
+import type { SessionTokens } from '../auth/session-token.js';
+import { pruneEmailTokens } from '../auth/store.js';
+import { Throttle } from '../auth/throttle.js';
+import { type Config, outboxDirectory } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import { linkPageRoutes } from '../mail/link-pages.js';
+import { Mailer } from '../mail/mailer.js';
+import { outboxTransport, smtpTransport } from '../mail/transports.js';
+import { InvitationAcceptance } from '../members/acceptance.js';
+import { memberRoutes } from '../members/routes.js';
+import { MemberService } from '../members/service.js';
+import { pruneInvitations } from '../members/store.js';
+import { Background } from '../ops/background.js';
+import type { Metrics } from '../ops/metrics.js';
+
+const PRUNE_INTERVAL_MS = 60_000;
+const MAIL_STOP_TIMEOUT_MS = 5_000;
+
+export interface IdentityParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly tokens: SessionTokens;
+  readonly metrics: Metrics;
+}
+
+export interface Identity {
+  start(): void;
+  /** Called after the HTTP server has closed: finishes background work and sends the mails that wait. */
+  stop(): Promise<void>;
+}
+
+export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: IdentityParts): Identity {
+  const background = new Background(log);
+  const mailer = new Mailer(
+    config.smtpUrl === null
+      ? outboxTransport(outboxDirectory(config), config.mailFrom)
+      : smtpTransport(config.smtpUrl, config.mailFrom),
+    log,
+  );
+  metrics.gauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
+  const hasher = new PasswordHasher();
+  const throttle = new Throttle(sql);
+  const recovery = new AccountRecovery(sql, hasher, throttle, mailer, background, config.publicUrl);
+  const auth = new AuthService(sql, tokens, hasher, throttle, recovery);
+  authRoutes(app, { auth, recovery, throttle });
+  const members = new MemberService(sql, throttle, mailer, config.publicUrl);
+  memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle });
+  auditRoutes(app, sql);
+  linkPageRoutes(app);
+  let pruning: NodeJS.Timeout | undefined;
+  const prune = async (): Promise<void> => {
+    await throttle.prune();
+    await pruneEmailTokens(sql);
+    await pruneInvitations(sql);
+    await pruneAudit(sql, config.auditRetentionDays);
+  };
+  return {
+    start() {
+      pruning = setInterval(() => background.run('pruning', prune), PRUNE_INTERVAL_MS).unref();
+    },
+    async stop() {
+      clearInterval(pruning);
+      await background.idle();
+      await mailer.stop(MAIL_STOP_TIMEOUT_MS);
+    },
+  };
+}

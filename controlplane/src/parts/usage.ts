@@ -1,0 +1,72 @@
+/** Builds the ledger: ingest, retention, usage answers; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import type { Config } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import { DailyRollups } from '../ledger/daily-rollups.js';
+import { Ingest, type UsageObserver } from '../ledger/ingest.js';
+import { ingestMetrics } from '../ledger/ingest-metrics.js';
+import { UsagePartitions } from '../ledger/partitions.js';
+import { SearchIndexes } from '../ledger/search-index.js';
+import { Background } from '../ops/background.js';
+import type { Metrics } from '../ops/metrics.js';
+import { UsageLogs } from '../reports/logs.js';
+import { UsageReports } from '../reports/reports.js';
+import { usageRoutes } from '../reports/routes.js';
+
+const MAINTAIN_INTERVAL_MS = 3_600_000;
+
+export interface AccountingParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly metrics: Metrics;
+  /** Asked in this order, in the transaction that books. */
+  readonly observers: readonly UsageObserver[];
+}
+
+export interface Accounting {
+  readonly ingest: Ingest;
+  /** Makes today's partition before anything is booked. */
+  start(): Promise<void>;
+  /** Called after the gRPC server has stopped and before the pool closes. */
+  stop(): Promise<void>;
+}
+
+export function buildAccounting(app: App, { config, log, sql, metrics, observers }: AccountingParts): Accounting {
+  const partitions = new UsagePartitions(sql, config.usageLogRetentionDays, log);
+  const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
+  usageRoutes(app, new UsageReports(sql), new UsageLogs(sql), sql);
+  const background = new Background(log);
+  const days = new DailyRollups(sql, log);
+  const searches = new SearchIndexes(sql, log);
+  let closing = false;
+  const closeDays = async (): Promise<void> => {
+    if (closing) return; // after an upgrade of a large ledger the first time takes a while
+    closing = true;
+    try {
+      await days.catchUp(Date.now());
+      await searches.catchUp(Date.now());
+    } finally {
+      closing = false;
+    }
+  };
+  const maintain = () => {
+    background.run('usage retention', () => partitions.maintain(Date.now()));
+    background.run('usage of past days', closeDays);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ingest,
+    async start() {
+      await partitions.maintain(Date.now());
+      background.run('usage of past days', closeDays);
+      timer = setInterval(maintain, MAINTAIN_INTERVAL_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      searches.stop();
+      await background.idle();
+    },
+  };
+}

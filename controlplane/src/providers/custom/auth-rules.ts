@@ -1,0 +1,58 @@
+/** Which auth settings go together, and which names a credential may be sent under. Pure. */
+import { InvalidInput } from '../../errors.js';
+import type { AuthType } from './provider.js';
+
+export interface AuthSettings {
+  readonly authType: AuthType;
+  readonly authName: string | null;
+  readonly authPrefix: string | null;
+}
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+const QUERY_NAME = /^[A-Za-z0-9._~[\]-]{1,100}$/;
+const PREFIX = /^[\x20-\x7e]{1,64}$/;
+
+/** Set by the gateway or by HTTP itself: a credential there would break the request or be lost. */
+const TAKEN_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'expect',
+  'forwarded',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Throws {@link InvalidInput} that names the field. */
+export function checkAuthSettings({ authType, authName, authPrefix }: AuthSettings): void {
+  const named = authType === 'header' || authType === 'query';
+  if (!named && authName !== null)
+    throw new InvalidInput(`authName does not go with authType ${authType}: leave it out`);
+  if (named && authName === null) throw new InvalidInput(`authName is required for authType ${authType}`);
+  if (authType === 'query' && !QUERY_NAME.test(authName!)) {
+    throw new InvalidInput('authName must be the name of a query parameter: letters, digits and . _ ~ - [ ]');
+  }
+  if (authType === 'header') checkHeaderName(authName!);
+  if (authPrefix === null) return;
+  if (authType !== 'header') throw new InvalidInput(`authPrefix does not go with authType ${authType}: leave it out`);
+  if (!PREFIX.test(authPrefix)) throw new InvalidInput('authPrefix must be 1 to 64 printable ASCII characters');
+}
+
+function checkHeaderName(name: string): void {
+  const lower = name.toLowerCase();
+  if (!HEADER_NAME.test(name)) throw new InvalidInput('authName must be the name of a header, such as X-Api-Token');
+  if (TAKEN_HEADERS.has(lower) || lower.startsWith('x-gateway-') || lower.startsWith('x-forwarded-')) {
+    throw new InvalidInput(`authName cannot be ${name}: that header is not free for credentials`);
+  }
+}

@@ -1,0 +1,50 @@
+/** What a tenant's own provider is, and how its credential goes out. */
+import type { IInjection } from '@acg/proto/messages';
+import { bearer, type CredentialField, type Credentials, secret, text } from '../catalogue/provider.js';
+
+export const AUTH_TYPES = ['bearer', 'header', 'basic', 'query', 'none'] as const;
+export type AuthType = (typeof AUTH_TYPES)[number];
+export const USAGE_FORMATS = ['openai', 'anthropic'] as const;
+
+export interface CustomProvider {
+  readonly slug: string;
+  readonly baseUrl: string;
+  readonly authType: AuthType;
+  /** The header's or query parameter's name; set for those two types only. */
+  readonly authName: string | null;
+  /** Stands before the key in the header, byte for byte. */
+  readonly authPrefix: string | null;
+  readonly usageFormat: (typeof USAGE_FORMATS)[number] | null;
+}
+
+export function customCredentialFields(authType: AuthType): readonly CredentialField[] {
+  switch (authType) {
+    case 'none':
+      return [];
+    case 'basic':
+      return [text('username', true), secret('password')];
+    default:
+      return [secret('apiKey')];
+  }
+}
+
+export function customInjection(provider: CustomProvider, credentials: Credentials): IInjection {
+  switch (provider.authType) {
+    case 'none':
+      return { none: {} };
+    case 'basic':
+      return { basic: { username: credentials.username!, password: credentials.password! } };
+    case 'query':
+      return { query: { name: provider.authName!, secret: credentials.apiKey! } };
+    case 'header':
+      return {
+        header: {
+          name: provider.authName!.toLowerCase(),
+          prefix: provider.authPrefix ?? '',
+          secret: credentials.apiKey!,
+        },
+      };
+    case 'bearer':
+      return bearer(credentials.apiKey!);
+  }
+}

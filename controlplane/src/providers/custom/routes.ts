@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import type { App } from '../../http/app.js';
+import { PageQuery, page } from '../../http/pagination.js';
+import { Deleted, IdParams } from '../../http/schema.js';
+import { CustomProviderInput, CustomProviderPut, CustomProviderReply, ProviderListing } from './schema.js';
+import type { CustomProviderService } from './service.js';
+
+export function customProviderRoutes(app: App, providers: CustomProviderService): void {
+  app.get(
+    '/v1/custom-providers',
+    {
+      config: { access: 'viewer' },
+      schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderListing } },
+    },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await providers.list(actor, { limit, offset });
+      return { providers: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/custom-providers',
+    { config: { access: 'admin' }, schema: { body: CustomProviderInput, response: { 201: CustomProviderReply } } },
+    async ({ actor, body }, reply) => reply.code(201).send({ provider: await providers.create(actor, body) }),
+  );
+  app.put(
+    '/v1/custom-providers/:id',
+    {
+      config: { access: 'admin' },
+      schema: { params: IdParams, body: CustomProviderPut, response: { 200: CustomProviderReply } },
+    },
+    async ({ actor, params, body }) => ({ provider: await providers.update(actor, params.id, body) }),
+  );
+  app.delete(
+    '/v1/custom-providers/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await providers.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

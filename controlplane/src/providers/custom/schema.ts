@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+import { PageReply } from '../../http/pagination.js';
+import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
+import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './provider.js';
+
+const Slug = Type.String({ pattern: '^[a-z0-9-]{2,40}$', description: '2 to 40 of a-z, 0-9 and -.' });
+const BaseUrl = Type.String({ minLength: 1, maxLength: 2_048 });
+const AuthTypeField = Type.Unsafe<AuthType>({ type: 'string', enum: AUTH_TYPES });
+const nullableText = (maxLength: number, description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength, description });
+const AuthName = nullableText(100, 'Name of the header or query parameter; for authType header and query.');
+const AuthPrefix = nullableText(64, 'Stands before the key as it is, with its space; for authType header.');
+const UsageFormat = Type.Unsafe<(typeof USAGE_FORMATS)[number] | null>({
+  type: ['string', 'null'],
+  enum: [...USAGE_FORMATS, null],
+});
+
+const nullable = { type: ['string', 'null'] };
+
+export const ListedProvider = Type.Object({
+  id: Type.Unsafe<string | null>({ ...nullable, format: 'uuid', description: 'Null: built in.' }),
+  slug: Type.String(),
+  displayName: Type.String(),
+  baseUrl: Type.Unsafe<string | null>({ ...nullable, description: 'Null: each account has its own.' }),
+  authType: Type.String(),
+  authName: Type.Unsafe<string | null>(nullable),
+  authPrefix: Type.Unsafe<string | null>(nullable),
+  usageFormat: Type.Unsafe<string | null>(nullable),
+  builtIn: Type.Boolean(),
+  createdAt: Type.Unsafe<string | null>({ ...nullable, format: 'date-time', description: 'Null: built in.' }),
+});
+export type ListedProvider = Static<typeof ListedProvider>;
+
+export const CustomProviderView = Type.Object({ ...ListedProvider.properties, id: Uuid, createdAt: Timestamp });
+export type CustomProviderView = Static<typeof CustomProviderView>;
+
+const settings = {
+  displayName: Name,
+  baseUrl: BaseUrl,
+  authType: AuthTypeField,
+};
+const options = {
+  authName: Type.Optional(AuthName),
+  authPrefix: Type.Optional(AuthPrefix),
+  usageFormat: Type.Optional(UsageFormat),
+};
+
+export const CustomProviderInput = Body({ slug: Slug, ...settings, ...options });
+export type CustomProviderInput = Static<typeof CustomProviderInput>;
+
+export const CustomProviderPut = Type.Object(
+  {
+    displayName: Type.Optional(Name),
+    baseUrl: Type.Optional(BaseUrl),
+    authType: Type.Optional(AuthTypeField),
+    ...options,
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type CustomProviderPut = Static<typeof CustomProviderPut>;
+
+export const CustomProviderReply = Type.Object({ provider: CustomProviderView });
+export const ProviderListing = Type.Object({ providers: Type.Array(ListedProvider), ...PageReply });

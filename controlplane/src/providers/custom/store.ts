@@ -1,0 +1,91 @@
+import type { Sql, Tx } from '../../db/sql.js';
+import type { Listed, Page } from '../../http/pagination.js';
+import type { CustomProvider } from './provider.js';
+
+export interface CustomProviderRow extends CustomProvider {
+  readonly id: string;
+  readonly displayName: string;
+  readonly createdAt: Date;
+}
+
+export type CustomProviderSettings = Omit<CustomProviderRow, 'id' | 'slug' | 'createdAt'>;
+
+const columns = (sql: Sql | Tx) => sql`
+  id, slug, display_name as "displayName", base_url as "baseUrl", auth_type as "authType", auth_name as "authName",
+  auth_prefix as "authPrefix", usage_format as "usageFormat", created_at as "createdAt"`;
+
+export async function listLive(sql: Sql, orgId: string, page: Page): Promise<Listed<CustomProviderRow>> {
+  const rows = await sql<CustomProviderRow[]>`
+    select ${columns(sql)} from custom_providers where org_id = ${orgId} and deleted_at is null
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  return { rows, total: await countLive(sql, orgId) };
+}
+
+export async function countLive(sql: Sql | Tx, orgId: string): Promise<number> {
+  const [count] = await sql<{ total: number }[]>`
+    select count(*) as total from custom_providers where org_id = ${orgId} and deleted_at is null`;
+  return count!.total;
+}
+
+/** Holds the row until the transaction ends; `update` for writers, `share` for those who build on it. */
+export async function lockLive(
+  tx: Tx,
+  orgId: string,
+  by: { readonly id: string } | { readonly slug: string },
+  mode: 'update' | 'share',
+): Promise<CustomProviderRow | null> {
+  const match = 'id' in by ? tx`id = ${by.id}` : tx`slug = ${by.slug}`;
+  const [row] = await tx<CustomProviderRow[]>`
+    select ${columns(tx)} from custom_providers where org_id = ${orgId} and deleted_at is null and ${match}
+       for ${mode === 'update' ? tx`update` : tx`share`}`;
+  return row ?? null;
+}
+
+/** Violates `custom_providers_live_slug` when the slug is taken. */
+export async function insertProvider(
+  tx: Tx,
+  orgId: string,
+  provider: CustomProviderSettings & { readonly id: string; readonly slug: string },
+): Promise<CustomProviderRow> {
+  const [row] = await tx<CustomProviderRow[]>`
+    insert into custom_providers
+      (id, org_id, slug, display_name, base_url, auth_type, auth_name, auth_prefix, usage_format)
+    values (${provider.id}, ${orgId}, ${provider.slug}, ${provider.displayName}, ${provider.baseUrl},
+            ${provider.authType}, ${provider.authName}, ${provider.authPrefix}, ${provider.usageFormat})
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function updateProvider(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  settings: CustomProviderSettings,
+): Promise<CustomProviderRow> {
+  const [row] = await tx<CustomProviderRow[]>`
+    update custom_providers set display_name = ${settings.displayName}, base_url = ${settings.baseUrl},
+           auth_type = ${settings.authType}, auth_name = ${settings.authName}, auth_prefix = ${settings.authPrefix},
+           usage_format = ${settings.usageFormat}
+     where org_id = ${orgId} and id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function markDeleted(tx: Tx, orgId: string, id: string): Promise<void> {
+  await tx`update custom_providers set deleted_at = now() where org_id = ${orgId} and id = ${id}`;
+}
+
+/** Accounts of a provider whose credentials no longer fit, or fit again because none are needed. */
+export async function setAccountStatus(
+  tx: Tx,
+  orgId: string,
+  providerId: string,
+  status: 'active' | 'needs_credentials',
+): Promise<void> {
+  await tx`
+    update provider_accounts set status = ${status} where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+}
+
+export async function deleteAccounts(tx: Tx, orgId: string, providerId: string): Promise<void> {
+  await tx`delete from provider_accounts where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+}

@@ -1,0 +1,168 @@
+/** Answers of the usage endpoints but logs and export (SPEC §4 Usage): tenancy, then rollups, then presentation. */
+import type { Sql } from '../db/sql.js';
+import { NotFound } from '../errors.js';
+import type { Actor } from '../http/access.js';
+import { monthOf } from '../ledger/rollup.js';
+import { Sketch } from '../ledger/sketch.js';
+import { average, forecast, percentage, wholeCents } from './figures.js';
+import {
+  bucketName,
+  bucketStarts,
+  dayRange,
+  defaultInterval,
+  type Interval,
+  type Period,
+  periodRange,
+  type TimeRange,
+} from './period.js';
+import * as store from './report-store.js';
+import type { ComparedAgent, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
+
+export class UsageReports {
+  constructor(
+    readonly sql: Sql,
+    readonly now: () => number = Date.now,
+  ) {}
+
+  async usage(actor: Actor, agentId: string, start?: string, end?: string): Promise<ProviderUsage[]> {
+    const range = dayRange(start, end, this.now());
+    await this.agent(actor, agentId);
+    const [sums, rejected] = await Promise.all([
+      store.sumByProvider(this.sql, [agentId], range, false),
+      this.#rejectedByProvider(agentId, range),
+    ]);
+    return withRefusedOnly(sums, rejected).map((row) => ({
+      providerSlug: row.providerSlug,
+      totalRequests: row.requests,
+      totalTokensIn: row.tokensIn,
+      totalTokensOut: row.tokensOut,
+      totalCostCents: wholeCents(row.costNanos),
+      avgDurationMs: average(row.durationMsSum, row.requests),
+      rejectedRequests: rejected.get(row.providerSlug) ?? 0,
+    }));
+  }
+
+  async summary(actor: Actor, agentId: string, period: Period): Promise<UsageSummary> {
+    const agent = await this.agent(actor, agentId);
+    const summaries = await this.#summaries([agent], period);
+    return summaries.get(agent.id)!;
+  }
+
+  /** In the order of the ids. Any agent that is not of the organization makes the whole answer 404. */
+  async compare(actor: Actor, agentIds: readonly string[], period: Period): Promise<ComparedAgent[]> {
+    const agents = new Map((await store.loadAgents(this.sql, actor.orgId, agentIds)).map((agent) => [agent.id, agent]));
+    if (agents.size < agentIds.length) throw new NotFound('agent');
+    const summaries = await this.#summaries([...agents.values()], period);
+    return agentIds.map((id) => ({ agentId: id, agentName: agents.get(id)!.name, ...summaries.get(id)! }));
+  }
+
+  async timeseries(actor: Actor, agentId: string, period: Period, given?: Interval): Promise<TimePoint[]> {
+    await this.agent(actor, agentId);
+    const range = periodRange(period, this.now());
+    const interval = given ?? defaultInterval(period);
+    const [sums, refusals] = await Promise.all([
+      store.sumByBucket(this.sql, agentId, range, interval),
+      store.sumRejections(this.sql, [agentId], range, interval),
+    ]);
+    const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
+    const rejected = totalsBy(refusals, (row) => row.bucket.getTime());
+    return bucketStarts(range, interval).map((ms) => {
+      const row = byBucket.get(ms);
+      return {
+        bucket: bucketName(ms),
+        requests: row?.requests ?? 0,
+        errors: row?.errors ?? 0,
+        avgLatency: average(row?.durationMsSum ?? 0, row?.requests ?? 0),
+        costCents: wholeCents(row?.costNanos ?? 0n),
+        rejectedRequests: rejected.get(ms) ?? 0,
+      };
+    });
+  }
+
+  async providers(actor: Actor, agentId: string, period: Period): Promise<ProviderBreakdown[]> {
+    await this.agent(actor, agentId);
+    const range = periodRange(period, this.now());
+    const [sums, rejected] = await Promise.all([
+      store.sumByProvider(this.sql, [agentId], range, true),
+      this.#rejectedByProvider(agentId, range),
+    ]);
+    return withRefusedOnly(sums, rejected).map((row) => ({
+      providerSlug: row.providerSlug,
+      totalRequests: row.requests,
+      errorCount: row.errors,
+      avgLatency: average(row.durationMsSum, row.requests),
+      p95Latency: Sketch.decode(row.sketches).quantile(0.95),
+      totalCostCents: wholeCents(row.costNanos),
+      totalTokensIn: row.tokensIn,
+      totalTokensOut: row.tokensOut,
+      rejectedRequests: rejected.get(row.providerSlug) ?? 0,
+    }));
+  }
+
+  /** The agent, or 404: also for one of another organization. */
+  async agent(actor: Actor, agentId: string): Promise<store.ReportedAgent> {
+    const [agent] = await store.loadAgents(this.sql, actor.orgId, [agentId]);
+    if (agent === undefined) throw new NotFound('agent');
+    return agent;
+  }
+
+  async #summaries(agents: readonly store.ReportedAgent[], period: Period): Promise<ReadonlyMap<string, UsageSummary>> {
+    const nowMs = this.now();
+    const range = periodRange(period, nowMs);
+    const ids = agents.map((agent) => agent.id);
+    const [sums, refusals, spend] = await Promise.all([
+      store.sumByProvider(this.sql, ids, range, true),
+      store.sumRejections(this.sql, ids, range, 'day'),
+      store.sumSpend(this.sql, ids, monthOf(nowMs), nowMs),
+    ]);
+    const rejected = totalsBy(refusals, (row) => row.agentId);
+    const spendOf = new Map(spend.map((row) => [row.agentId, row]));
+    return new Map(
+      agents.map((agent) => {
+        const rows = sums.filter((row) => row.agentId === agent.id);
+        const money = spendOf.get(agent.id)!;
+        const { budgetCents, createdAt } = agent;
+        const outlook = forecast({ ...money, budgetCents, createdAtMs: createdAt.getTime(), nowMs });
+        return [
+          agent.id,
+          { ...summarise(rows, period), budgetCents, ...outlook, rejectedRequests: rejected.get(agent.id) ?? 0 },
+        ];
+      }),
+    );
+  }
+
+  async #rejectedByProvider(agentId: string, range: TimeRange): Promise<ReadonlyMap<string, number>> {
+    return totalsBy(await store.sumRejections(this.sql, [agentId], range, 'day'), (row) => row.providerSlug);
+  }
+}
+
+function summarise(rows: readonly store.ProviderSums[], period: Period) {
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+  const latency = new Sketch();
+  for (const row of rows) latency.merge(row.sketches);
+  return {
+    period,
+    totalRequests: requests,
+    errorRate: percentage(
+      rows.reduce((sum, row) => sum + row.errors, 0),
+      requests,
+    ),
+    p50Latency: latency.quantile(0.5),
+    p95Latency: latency.quantile(0.95),
+    costCents: wholeCents(rows.reduce((sum, row) => sum + row.costNanos, 0n)),
+  };
+}
+
+function totalsBy<K>(rows: readonly store.RejectionSum[], key: (row: store.RejectionSum) => K): Map<K, number> {
+  const totals = new Map<K, number>();
+  for (const row of rows) totals.set(key(row), (totals.get(key(row)) ?? 0) + row.count);
+  return totals;
+}
+
+/** Adds rows for providers that have nothing but refused calls. */
+function withRefusedOnly(sums: readonly store.ProviderSums[], rejected: ReadonlyMap<string, number>) {
+  const seen = new Set(sums.map((row) => row.providerSlug));
+  const missing = [...rejected.keys()].filter((slug) => slug !== '' && !seen.has(slug)).sort();
+  const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0n, durationMsSum: 0 };
+  return [...sums, ...missing.map((providerSlug) => ({ providerSlug, ...zero, sketches: Buffer.alloc(0) }))];
+}

@@ -1,0 +1,107 @@
+/** The upstream request of one exchange: target, headers, credential and body (DESIGN §5, §8). */
+import type { Readable } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
+import type { SigV4Injection } from '../context/agent-context.js';
+import { AwsChunkedDecoder } from '../s3/aws-chunked.js';
+import type { ObjectRequest } from '../s3/object-request.js';
+import { signObjectRequest } from '../s3/sigv4.js';
+import { injectCredential } from '../upstream/inject.js';
+import type { UpstreamCall } from '../upstream/pools.js';
+import { forwardedHeaders } from '../upstream/request-headers.js';
+import { upstreamPath } from '../upstream/target.js';
+import type { CallMetering } from './call-metering.js';
+import type { Exchange } from './exchange.js';
+import { REJECTIONS, type Rejection } from './rejections.js';
+
+export type BuiltCall =
+  | { readonly call: UpstreamCall; readonly rejection: null }
+  | { readonly call: null; readonly rejection: Rejection };
+
+const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
+
+/** Consumes the exchange's body. */
+export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): BuiltCall {
+  const { injection } = x.upstream!;
+  if (injection.kind === 'sigv4') return objectCall(x, injection, x.objectRequest!);
+  const headers = forwardedHeaders(x.request.headers, x.position!, injection);
+  const query = injectCredential(headers, x.target!.query, injection, x.position!);
+  return { call: callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength), rejection: null };
+}
+
+function callOf(
+  x: Exchange,
+  headers: string[],
+  query: string | null,
+  body: Buffer | Readable | null,
+  contentLength: number,
+): UpstreamCall {
+  const path = upstreamPath(x.upstream!.basePath, x.target!.rest);
+  if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
+    headers.push('content-length', String(contentLength));
+  }
+  return {
+    method: x.request.method as UpstreamCall['method'],
+    path: query === null ? path : `${path}?${query}`,
+    headers,
+    body,
+  };
+}
+
+function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): Buffer | Readable | null {
+  const { body } = x;
+  if (body === null) return null;
+  if (body.complete) return metering.request(x, body.take());
+  x.requestScanner = metering.requestObserver(x);
+  body.observer = x.requestScanner;
+  return body.stream();
+}
+
+function objectCall(x: Exchange, injection: SigV4Injection, plan: ObjectRequest): BuiltCall {
+  const upstream = x.upstream!;
+  for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
+  const body = objectBody(x, plan);
+  if (body === 'damaged') return refuse(REJECTIONS.requestRefused);
+  const contentLength = plan.body === 'as_is' ? x.request.contentLength : plan.decodedBytes;
+  const call = callOf(x, plan.headers, plan.query, body, contentLength);
+  const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
+  const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
+  return signed ? { call, rejection: null } : refuse(REJECTIONS.malformedTarget);
+}
+
+function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null | 'damaged' {
+  const { body } = x;
+  if (body === null) return null;
+  if (plan.body === 'as_is') return body.complete ? body.take() : body.stream();
+  const decoder = new AwsChunkedDecoder(plan.decodedBytes, plan.trailer);
+  if (!body.complete) return body.stream().pipe(new DecodedBody(decoder));
+  const parts: Buffer[] = [];
+  const emit = (data: Buffer): void => void parts.push(data);
+  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) return 'damaged';
+  return Buffer.concat(parts);
+}
+
+/** The agent's body broke its own framing or checksum while it was streaming: not the provider's failure. */
+export class DamagedBody extends Error {}
+
+/** A body that turns out damaged ends in an error: it is never complete upstream. */
+class DecodedBody extends Transform {
+  readonly #decoder: AwsChunkedDecoder;
+  readonly #emit = (data: Buffer): void => void this.push(data);
+
+  constructor(decoder: AwsChunkedDecoder) {
+    super();
+    this.#decoder = decoder;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    done(this.#decoder.push(chunk, this.#emit) ? null : this.#error());
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.#decoder.finish(this.#emit) ? null : this.#error());
+  }
+
+  #error(): Error {
+    return new DamagedBody(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
+  }
+}

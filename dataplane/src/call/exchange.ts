@@ -1,0 +1,239 @@
+/**
+ * One request and its response through the data plane: a fixed-shape record that the stages fill from top to bottom.
+ * Only this file and `relay.ts` write to `res`, each behind {@link Exchange.finished}: nothing is written twice, after
+ * the end, or after the agent has gone.
+ */
+import type { us_socket_context_t } from 'uWebSockets.js';
+import type { AgentContext, Upstream } from '../context/agent-context.js';
+import type { Admission } from '../counters/counters.js';
+import type { UsageMeter } from '../metering/meter.js';
+import type { ObjectRequest } from '../s3/object-request.js';
+import type { RequestScanner } from '../scan/request-scanner.js';
+import type { Connection } from '../upstream/pools.js';
+import type { ProxyTarget } from '../upstream/target.js';
+import type { TokenPosition } from '../upstream/token-position.js';
+import type { Handshake } from '../websocket/upgrade.js';
+import type { Rejection } from './rejections.js';
+import type { Relay } from './relay.js';
+import type { RequestBody } from './request-body.js';
+
+/** What an exchange needs of the server's response object. */
+export interface AgentResponse {
+  cork(write: () => void): unknown;
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string | Buffer): unknown;
+  write(chunk: Buffer): boolean;
+  tryEnd(chunk: Buffer | string, totalBytes: number): [ok: boolean, done: boolean];
+  getWriteOffset(): number;
+  end(body?: string | Buffer, close?: boolean): unknown;
+  endWithoutBody(contentLength?: number, close?: boolean): unknown;
+  onWritable(ready: (offset: number) => boolean): unknown;
+  pause(): void;
+  resume(): void;
+  getRemoteAddressAsText(): ArrayBuffer;
+  close(): unknown;
+}
+
+/** The agent's side of an upgrade, as the server hands it over. */
+export interface UpgradableResponse extends AgentResponse {
+  upgrade<UserData>(
+    userData: UserData,
+    key: string,
+    protocol: string,
+    extensions: string,
+    context: us_socket_context_t,
+  ): void;
+}
+
+/** Who hears how exchanges go. */
+export interface ExchangeObserver {
+  /** The gateway itself refused; called before the answer is written. */
+  rejected(x: Exchange, rejection: Rejection): void;
+  /** Nothing more will be written to the agent; called once, whatever happened. */
+  ended(x: Exchange): void;
+}
+
+/** What `accept` has read off the request. */
+export interface AcceptedRequest {
+  readonly id: string;
+  /** Unix ms. */
+  readonly startedAtMs: number;
+  /** `performance.now()` when the handler was entered. */
+  readonly startedTick: number;
+  readonly method: string;
+  readonly rawPath: string;
+  /** Without `?`; null when there is none. */
+  readonly query: string | null;
+  /** Flat `[name, value, …]`, lower-case names. */
+  readonly headers: readonly string[];
+  /** -1: no Content-Length. */
+  readonly contentLength: number;
+  readonly host: string;
+  /** The connection cannot be trusted to be at a request's beginning afterwards, or the agent asked for its end. */
+  readonly closeAfter: boolean;
+}
+
+export class Exchange {
+  readonly res: AgentResponse;
+  readonly request: AcceptedRequest;
+  readonly #observer: ExchangeObserver;
+
+  /** Index of the next stage. */
+  stage = 0;
+  bagIndex = -1;
+  body: RequestBody | null = null;
+
+  agentRef = '';
+  position: TokenPosition | null = null;
+  context: AgentContext | null = null;
+  target: ProxyTarget | null = null;
+  upstream: Upstream | null = null;
+  /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
+  objectRequest: ObjectRequest | null = null;
+  admission: Admission | null = null;
+  /** 0: the circuit's state is not known; results then count for no epoch. */
+  circuitEpoch = 0;
+  probeLease = '';
+
+  /** The upstream call was begun: exactly one usage record follows. */
+  forwarded = false;
+  /** The request was written to an upstream connection. */
+  sent = false;
+  relay: Relay | null = null;
+  connection: Connection | null = null;
+  /** Model that the request's body names. */
+  requestModel: string | null = null;
+  /** Items of a request body that is a JSON array. */
+  requestItems = 0;
+  /** Bytes of base64 and the like in it. */
+  requestBlobBytes = 0;
+  /** The body was edited so that the stream reports usage: what the caller did not ask for is taken out again. */
+  usageAsked = false;
+  /** Reads the request's body while it streams. */
+  requestScanner: RequestScanner | null = null;
+  meter: UsageMeter | null = null;
+  /** 0 until the upstream has answered. */
+  upstreamStatus = 0;
+  /** What the agent gets. */
+  responseStatus = 0;
+  /** Error class of the usage record; `""` = none. */
+  errorClass = '';
+  /** `performance.now()` of the upstream call; 0 before. */
+  dispatchedTick = 0;
+  /** `performance.now()` of the upstream's response head; 0 before. */
+  respondedTick = 0;
+  /** Of a WebSocket; a request's body counts its own. */
+  bytesIn = 0;
+  bytesOut = 0;
+  streamed = false;
+  websocket = false;
+  /** The whole response has arrived. */
+  responseComplete = false;
+  /** The first bytes of a failing response, where the circuit needs them. */
+  failureHead = '';
+
+  /** Set when the request asks for a WebSocket. */
+  handshake: Handshake | null = null;
+  /** Ends the upstream's handshake that is under way. */
+  abortUpgrade: (() => void) | null = null;
+
+  rejection: Rejection | null = null;
+  /** The agent has gone; `res` must not be touched. */
+  aborted = false;
+  /** Nothing may be written to `res` any more. */
+  finished = false;
+  settled = false;
+
+  constructor(res: AgentResponse, request: AcceptedRequest, observer: ExchangeObserver) {
+    this.res = res;
+    this.request = request;
+    this.#observer = observer;
+  }
+
+  /** No further stage may run. */
+  get over(): boolean {
+    return this.finished || this.rejection !== null;
+  }
+
+  /** Refuses the request: nothing is or was sent upstream. Answers in a later turn. */
+  reject(rejection: Rejection): void {
+    if (this.over) return;
+    this.rejection = rejection;
+    this.#observer.rejected(this, rejection);
+    // Never inside the parser: only from a later turn does the server drop bytes that were pipelined in this segment.
+    setImmediate(answerRejection, this);
+  }
+
+  /** Answers a call whose upstream failed before its response head; the usage record is written already. */
+  answerFailure(rejection: Rejection): void {
+    if (this.finished) return;
+    this.rejection = rejection;
+    answerRejection(this);
+  }
+
+  /** Answers with a document of the gateway's own. In a later turn, for the same reason as a refusal. */
+  answerJson(body: string): void {
+    setImmediate(() => {
+      if (this.finished) return;
+      this.responseStatus = 200;
+      this.res.cork(() => {
+        this.res.writeStatus('200 OK');
+        this.res.writeHeader('content-type', `application/json\r\nx-gateway-request-id: ${this.request.id}`);
+        const close = this.closes;
+        this.finish();
+        this.res.end(body, close);
+      });
+    });
+  }
+
+  /** Turns the connection into a WebSocket; from then on it is the session's. */
+  upgrade(write: (res: UpgradableResponse) => void): void {
+    if (this.finished) return;
+    this.res.cork(() => {
+      this.finish();
+      write(this.res as UpgradableResponse);
+    });
+  }
+
+  /** The response has been handed to the server completely. */
+  finish(): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.body?.discard();
+    this.#observer.ended(this);
+  }
+
+  /** Breaks the agent's connection, so that a truncated response never looks complete. */
+  breakOff(): void {
+    if (this.finished) return;
+    this.finish();
+    this.res.close();
+  }
+
+  /** Whether the agent's connection must end with this response. */
+  get closes(): boolean {
+    return this.request.closeAfter || (this.body !== null && !this.body.complete);
+  }
+}
+
+function answerRejection(x: Exchange): void {
+  if (x.finished) return;
+  x.res.cork(() => writeRejection(x));
+}
+
+function writeRejection(x: Exchange): void {
+  const rejection = x.rejection!;
+  const { res } = x;
+  const close = rejection.close || x.closes;
+  x.responseStatus = rejection.status;
+  let block = `application/json\r\nx-gateway-request-id: ${x.request.id}`;
+  for (let i = 0; i < rejection.headers.length; i += 2) {
+    block += `\r\n${rejection.headers[i]}: ${rejection.headers[i + 1]}`;
+  }
+  res.writeStatus(rejection.statusLine);
+  // One native call for all headers: the server joins name and value as they are. Every part is ours.
+  res.writeHeader('content-type', block);
+  x.finish();
+  if (x.request.method === 'HEAD') res.endWithoutBody(0, close);
+  else res.end(rejection.body, close);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { MeterMemory } from '../metering/meter-memory.js';
+import { chatStream } from '../metering/testing/transcripts.js';
+import { PriceTable } from '../pricing/price.js';
+import type { Exchange } from './exchange.js';
+import { ProviderMetering } from './provider-metering.js';
+import { RequestBody } from './request-body.js';
+
+const metering = new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), new MeterMemory(), 1000);
+
+function exchange(overrides: object = {}): Exchange {
+  return {
+    request: { method: 'POST', headers: ['content-type', 'application/json'] },
+    target: { rest: '/v1/chat/completions', query: null },
+    upstream: {
+      providerSlug: 'openai',
+      priceProvider: 'openai',
+      usageFormat: 'openai',
+      custom: false,
+      origin: 'https://api.openai.com',
+    },
+    body: { bytes: 100 },
+    requestModel: null,
+    requestItems: 0,
+    requestBlobBytes: 0,
+    requestScanner: null,
+    usageAsked: false,
+    meter: null,
+    upstreamStatus: 200,
+    ...overrides,
+  } as unknown as Exchange;
+}
+
+const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationAt: -1 };
+
+describe('provider metering', () => {
+  it('a streamed chat call that did not ask for usage is booked by its usage, and its caller does not see it', () => {
+    const x = exchange();
+    const body = Buffer.from('{"model":"gpt-5-mini","stream":true}');
+    expect(metering.bodyBytesWanted(x)).toBe(1000);
+    expect(metering.request(x, body).toString()).toContain('"include_usage":true');
+    const edit = metering.response(x, head)!;
+    const answer = chatStream({ texts: ['Hi'], includeUsage: true });
+    x.meter!.observe(answer);
+    const seen = Buffer.concat([edit.push(answer), edit.flush()]);
+    expect(seen).toEqual(chatStream({ texts: ['Hi'], includeUsage: false }));
+    // By hand: 86 × $0.25 + 1920 × $0.025 + 300 × $2, per million
+    expect(metering.price(x, x.meter!.finish(true))).toEqual({ costNanos: 669_500, source: 'library' });
+  });
+
+  it('a caller that asked sees its usage', () => {
+    const x = exchange();
+    const body = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
+    expect(metering.request(x, body)).toBe(body);
+    expect(metering.response(x, head)).toBeNull();
+  });
+
+  it('a custom provider is metered but never edited', () => {
+    const x = exchange({ upstream: { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', custom: true } });
+    const body = Buffer.from('{"model":"m","stream":true}');
+    expect(metering.bodyBytesWanted(x)).toBe(0);
+    expect(metering.request(x, body)).toBe(body);
+    expect(x.requestModel).toBe('m');
+  });
+
+  it('a body that streams past names its model all the same', async () => {
+    const x = exchange({ target: { rest: '/v1/responses', query: null } });
+    const body = new RequestBody({ pause: () => {}, resume: () => {} }, 4);
+    const bytes = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;
+    body.push(bytes('{"mod'), false);
+    body.push(bytes('el":"gpt-'), false);
+    x.requestScanner = metering.requestObserver(x);
+    body.observer = x.requestScanner;
+    const stream = body.stream();
+    body.push(bytes('5-nano"}'), true);
+    const sent: Buffer[] = [];
+    for await (const part of stream) sent.push(part as Buffer);
+    expect(Buffer.concat(sent).toString()).toBe('{"model":"gpt-5-nano"}');
+    metering.response(x, { ...head, mediaType: 'application/json' });
+    expect(x.requestModel).toBe('gpt-5-nano');
+  });
+});

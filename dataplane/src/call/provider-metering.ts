@@ -1,0 +1,103 @@
+/** The stages' metering: which bodies are edited, which meter reads a response, what a call costs. */
+
+import { createMeter } from '../metering/create-meter.js';
+import { editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
+import type { UsageReading } from '../metering/meter.js';
+import type { MeterMemory } from '../metering/meter-memory.js';
+import { UsageFilter } from '../metering/usage-filter.js';
+import type { PriceTable } from '../pricing/price.js';
+import { RequestScanner, scanRequest } from '../scan/request-scanner.js';
+import type { ResponseHead } from '../upstream/response-headers.js';
+import type { CallMetering, Price } from './call-metering.js';
+import type { Exchange } from './exchange.js';
+import type { BodyEdit } from './relay.js';
+
+export class ProviderMetering implements CallMetering {
+  readonly #prices: PriceTable;
+  readonly #memory: MeterMemory;
+  readonly #editedBodyBytesMax: number;
+
+  /** `editedBodyBytesMax`: a longer chat body streams unedited, and its usage is estimated where it is not reported. */
+  constructor(prices: PriceTable, memory: MeterMemory, editedBodyBytesMax: number) {
+    this.#prices = prices;
+    this.#memory = memory;
+    this.#editedBodyBytesMax = editedBodyBytesMax;
+  }
+
+  bodyBytesWanted(x: Exchange): number {
+    return isEditable(x) ? this.#editedBodyBytesMax : 0;
+  }
+
+  request(x: Exchange, body: Buffer): Buffer {
+    if (isEditable(x)) {
+      const { facts, edited } = editChatRequest(body);
+      x.requestModel = facts.model;
+      x.requestBlobBytes = facts.blobBytes;
+      x.usageAsked = edited !== null;
+      return edited ?? body;
+    }
+    if (isRead(x)) {
+      const facts = scanRequest(body, headerOf(x, 'content-type'));
+      x.requestModel = facts.model;
+      x.requestItems = facts.items;
+      x.requestBlobBytes = facts.blobBytes;
+    }
+    return body;
+  }
+
+  requestObserver(x: Exchange): RequestScanner | null {
+    return isRead(x) ? new RequestScanner(headerOf(x, 'content-type')) : null;
+  }
+
+  response(x: Exchange, head: ResponseHead): BodyEdit | null {
+    if (x.requestScanner !== null) {
+      const facts = x.requestScanner.facts();
+      x.requestModel = facts.model;
+      x.requestItems = facts.items;
+      x.requestBlobBytes = facts.blobBytes;
+    }
+    x.meter = createMeter(
+      {
+        usageFormat: x.upstream!.usageFormat,
+        accountId: x.upstream!.accountId,
+        method: x.request.method,
+        path: x.target!.rest,
+        requestBytes: x.body?.bytes ?? 0,
+        requestBlobBytes: x.requestBlobBytes,
+        requestModel: x.requestModel,
+        requestItems: x.requestItems,
+        status: x.upstreamStatus,
+        contentType: head.mediaType,
+        contentEncoding: head.contentEncoding,
+      },
+      this.#memory,
+    );
+    // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
+    const isCut = x.usageAsked && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
+    return isCut ? new UsageFilter() : null;
+  }
+
+  price(x: Exchange, reading: UsageReading): Price {
+    return this.#prices.costOf({ upstream: x.upstream!, reading });
+  }
+}
+
+/** Formats whose requests say something that their answers may not. */
+function isRead(x: Exchange): boolean {
+  const { usageFormat } = x.upstream!;
+  return x.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
+}
+
+function isEditable(x: Exchange): boolean {
+  const upstream = x.upstream!;
+  if (upstream.usageFormat !== 'openai' || upstream.custom) return false;
+  const { method } = x.request;
+  const { rest } = x.target!;
+  return mayIncludeUsage(upstream, method, rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
+}
+
+function headerOf(x: Exchange, name: string): string | null {
+  const { headers } = x.request;
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
+  return null;
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { answers, cut, mutated, mutation, readByNode, readByUs } from '../http1/response-reader-fixture.js';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, eventually, RawUpstream } from './testing/raw-peer-fixture.js';
+
+const damaged = fc.tuple(answers, fc.array(mutation, { maxLength: 2 }), fc.array(fc.nat(2_000), { maxLength: 2 }));
+
+/** The same in every run. */
+const samples = fc.sample(damaged, { numRuns: 300, seed: 11 });
+
+test('damaged answers: the agent gets what was read, or 502, or a broken connection; each call is booked once', async () => {
+  const upstream = await RawUpstream.start();
+  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)], { rpmLimit: 1_000_000 }));
+  const outcomes = { whole: 0, refused: 0, broken: 0 };
+  let agent = await connectRaw(gateway.port);
+  for (const [i, [answer, changes, cuts]] of samples.entries()) {
+    const bytes = mutated(answer.bytes, changes);
+    const { method } = answer;
+    if (agent.closed) agent = await connectRaw(gateway.port);
+    agent.received = Buffer.alloc(0);
+    const length = method === 'POST' ? 'Content-Length: 0\r\n' : '';
+    agent.send(
+      `${method} /v1/proxy/openai/${i} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n${length}\r\n`,
+    );
+    const provider = () => upstream.connections.findLast((peer) => peer.text.includes(`/${i} HTTP/1.1`));
+    await eventually(() => provider() !== undefined);
+    const peer = provider()!;
+    for (const piece of cut(bytes, cuts)) {
+      peer.send(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    peer.socket.end();
+    await eventually(() => gateway.records.length === i + 1 && gateway.server.inflight === 0);
+    const expected = readByUs([bytes], method, true);
+    const record = gateway.records[i]!;
+    if (expected.ended) {
+      outcomes.whole++;
+      await eventually(() => agent.closed || readByNode([agent.received], method, agent.closed).ended);
+      const got = readByNode([agent.received], method, agent.closed);
+      expect(got).toMatchObject({ ended: true, body: expected.body });
+      expect(got.heads.map(([status]) => status)).toEqual([expected.heads.at(-1)![0]]);
+      expect(record).toMatchObject({ error: '', status: expected.heads.at(-1)![0] });
+    } else if (record.status === 0) {
+      outcomes.refused++;
+      expect(record).toMatchObject({ error: 'reset', responseStatus: 502 });
+      await agent.sees('HTTP/1.1 502 ');
+    } else {
+      outcomes.broken++;
+      expect(record).toMatchObject({ error: 'upstream_cut' });
+      await agent.ends();
+      expect(readByNode([agent.received], method, true).ended).toBe(false);
+    }
+  }
+  expect(gateway.bugs).toBe(0);
+  expect(Object.values(outcomes).map((times) => times > 5)).toEqual([true, true, true]);
+  await gateway.stop();
+  upstream.stop();
+});

@@ -1,0 +1,256 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Upstream } from '../context/agent-context.js';
+import type { Connector } from '../upstream/pools.js';
+import { makeCertificate, trust } from '../upstream/upstream-call-fixture.js';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+
+/** Bodies up to here are sent at once, longer ones are streamed. */
+const BUFFERED_BYTES_MAX = 16;
+
+let upstream: RawUpstream;
+const gateways: Fixture[] = [];
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+});
+
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) await gateway.stop();
+  upstream.stop();
+});
+
+/** As the guard does for what it allows. */
+const dials: Connector = ({ hostname, port }, done) => {
+  const socket = connect(Number(port), hostname, () => done(null, socket));
+  socket.once('error', (error) => done(error, null));
+};
+
+test('an agent whose call is over leaves without hurting the next call on its upstream connection', async () => {
+  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  gateways.push(gateway);
+  const get = (path: string): string =>
+    `GET /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
+  const first = await connectRaw(gateway.port);
+  first.send(get('/1'));
+  const provider = await upstream.connection();
+  await provider.sees('GET /1 ');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none');
+  await first.sees('one');
+  const second = await connectRaw(gateway.port);
+  second.send(get('/2'));
+  await provider.sees('GET /2 ');
+  first.socket.destroy();
+  const third = await connectRaw(gateway.port); // the server has heard of the end by the time it answers this one
+  third.send(get('/3'));
+  await upstream.connection(1);
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo');
+  await second.sees('two');
+  expect(provider.closed).toBe(false);
+});
+
+test('a slow agent holds back an upstream behind TLS, gets every byte, and its next call goes over the same connection', async () => {
+  const certificate = makeCertificate('IP:127.0.0.1');
+  trust(certificate);
+  const secure = await RawUpstream.start(certificate);
+  const gateway = await Fixture.start(contextOf([upstreamOf(`https://127.0.0.1:${secure.port}`)]));
+  gateways.push(gateway);
+  const get = (path: string): string =>
+    `GET /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
+  const agent = await connectRaw(gateway.port);
+  // Around the size of one TLS record, of one read, and far more than any buffer holds.
+  for (const [i, bytes] of [40_000, 100_000, 16_777_216, 10].entries()) {
+    agent.socket.pause();
+    agent.received = Buffer.alloc(0);
+    agent.send(get(`/${i}`));
+    const provider = await secure.connection();
+    await provider.sees(`GET /${i} `);
+    provider.send(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`);
+    for (let left = bytes; left > 0; left -= 65_536) provider.send(Buffer.alloc(Math.min(left, 65_536), 'x'));
+    if (bytes > 1_000_000) {
+      for (let turn = 0; turn < 1_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(provider.socket.writableLength).toBeGreaterThan(4_000_000);
+    }
+    agent.socket.resume();
+    await agent.until(() => {
+      const head = agent.received.indexOf('\r\n\r\n');
+      return head !== -1 && agent.received.length === head + 4 + bytes;
+    });
+  }
+  expect(secure.connections).toHaveLength(1);
+  secure.stop();
+});
+
+describe.each([
+  ['a body at hand', 8, false],
+  ['a streamed body', 64, false],
+  ['a body at hand, a tenant’s address', 8, true],
+  ['a streamed body, a tenant’s address', 64, true],
+])('failures: %s', (_name, bodyBytes, tenantAddress) => {
+  async function begin(
+    over: Partial<{ origin: string; timeoutMs: number; egress: Connector | null; credential: string }> = {},
+  ) {
+    const timeoutMs = over.timeoutMs ?? 20_000;
+    const usual = upstreamOf(over.origin ?? upstream.origin, { tenantAddress });
+    const injection = { ...usual.injection, ...(over.credential === undefined ? {} : { value: over.credential }) };
+    const context = contextOf([{ ...usual, injection: injection as Upstream['injection'] }]);
+    const options = { bufferedBodyBytesMax: BUFFERED_BYTES_MAX };
+    const gateway = await Fixture.start(context, options, null, {
+      headersTimeoutMs: timeoutMs,
+      bodyTimeoutMs: timeoutMs,
+    });
+    gateways.push(gateway);
+    gateway.egress = over.egress === undefined ? dials : over.egress;
+    const agent = await connectRaw(gateway.port);
+    agent.send(
+      `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: ${bodyBytes}\r\n\r\n${'b'.repeat(bodyBytes)}`,
+    );
+    return { gateway, agent };
+  }
+
+  async function sent(): Promise<RawPeer> {
+    const provider = await upstream.connection();
+    await provider.sees('b'.repeat(bodyBytes));
+    return provider;
+  }
+
+  async function booked(gateway: Fixture) {
+    await eventually(() => gateway.records.length > 0 && gateway.server.inflight === 0);
+    expect(gateway.records).toHaveLength(1);
+    expect(gateway.bugs).toBe(0);
+    return gateway.records[0]!;
+  }
+
+  test('an upstream that nobody listens at: 502, connect', async () => {
+    const { origin } = upstream;
+    upstream.stop();
+    const { gateway, agent } = await begin({ origin });
+    await agent.sees('HTTP/1.1 502 ');
+    expect(await booked(gateway)).toMatchObject({
+      error: 'connect',
+      status: 0,
+      responseStatus: 502,
+      circuitOutcome: 2,
+    });
+  });
+
+  test('an upstream that hangs up: 502, reset', async () => {
+    const { gateway, agent } = await begin();
+    (await sent()).socket.destroy();
+    await agent.sees('HTTP/1.1 502 ');
+    expect(await booked(gateway)).toMatchObject({ error: 'reset', status: 0, responseStatus: 502, circuitOutcome: 2 });
+  });
+
+  test.each([
+    'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\na',
+    'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na',
+    'HTTP/1.1 200 OK\nContent-Length: 1\n\na',
+    '\x15\x03\x01\x00\x02\x02\x46',
+  ])('an upstream whose head is not HTTP/1.1: 502, reset: %j', async (text) => {
+    const { gateway, agent } = await begin();
+    const provider = await sent();
+    provider.send(Buffer.from(text, 'latin1'));
+    await agent.sees('HTTP/1.1 502 ');
+    expect(await booked(gateway)).toMatchObject({ error: 'reset', status: 0, responseStatus: 502 });
+    await provider.ends();
+  });
+
+  test('an upstream that says nothing: 504, timeout', async () => {
+    const { gateway, agent } = await begin({ timeoutMs: 60 });
+    await agent.sees('HTTP/1.1 504 ');
+    expect(await booked(gateway)).toMatchObject({
+      error: 'timeout',
+      status: 0,
+      responseStatus: 504,
+      circuitOutcome: 2,
+    });
+  });
+
+  test('an upstream that falls silent in its body: the agent’s connection breaks, timeout', async () => {
+    const { gateway, agent } = await begin({ timeoutMs: 60 });
+    (await sent()).send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc');
+    await agent.ends();
+    expect(agent.text.endsWith('abc')).toBe(true);
+    expect(await booked(gateway)).toMatchObject({ error: 'timeout', status: 200, circuitOutcome: 2 });
+  });
+
+  test.each([
+    ['a fixed', 'Content-Length: 10\r\n\r\nabc'],
+    ['a chunked', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+    ['a damaged', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nx'],
+  ])('an upstream that breaks off in %s body: the agent’s connection breaks, upstream_cut', async (_what, text) => {
+    const { gateway, agent } = await begin();
+    const provider = await sent();
+    provider.send(`HTTP/1.1 200 OK\r\n${text}`);
+    await agent.sees('abc');
+    provider.socket.end('yz\r\n');
+    await agent.ends();
+    expect(agent.text).not.toContain('\r\n0\r\n\r\n');
+    expect(await booked(gateway)).toMatchObject({ error: 'upstream_cut', status: 200, circuitOutcome: 2 });
+  });
+
+  test('an agent that leaves while the answer is awaited: client_aborted, and the upstream is let go', async () => {
+    const { gateway, agent } = await begin();
+    const provider = await sent();
+    agent.socket.destroy();
+    await provider.ends();
+    expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0, circuitOutcome: 0 });
+  });
+
+  test('bytes behind an answer reach nobody', async () => {
+    const { gateway, agent } = await begin();
+    const provider = await sent();
+    const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    provider.send(answer('mine') + answer('smuggled'));
+    await agent.sees('mine');
+    await booked(gateway);
+    agent.send(`GET /v1/proxy/openai/y HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    const next = await upstream.connection(1);
+    await next.sees('GET /y ');
+    next.send(answer('yours'));
+    await agent.sees('yours');
+    expect(agent.text).not.toContain('smuggled');
+    await provider.ends();
+  });
+
+  test('a request that no HTTP/1.1 head can hold: 400, nothing sent, and the next call is not hurt', async () => {
+    const { gateway, agent } = await begin({ credential: 'Bearer a\nb' });
+    await agent.sees('HTTP/1.1 400 ');
+    expect(agent.text).not.toContain('Bearer');
+    await eventually(() => gateway.server.inflight === 0);
+    expect([gateway.bugs, upstream.connections.every((peer) => peer.text === '')]).toEqual([0, true]);
+    for (const record of gateway.records) expect(record).toMatchObject({ status: 0, circuitOutcome: 0 });
+    gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { tenantAddress })]), refusal: null };
+    const next = await connectRaw(gateway.port);
+    next.send(`GET /v1/proxy/openai/y HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    await eventually(() => upstream.connections.some((peer) => peer.text.startsWith('GET /y ')));
+  });
+
+  if (!tenantAddress) return;
+
+  test('an address that the guard refuses: 502, egress_refused, no failure of the provider', async () => {
+    const { gateway, agent } = await begin({ egress: null });
+    await agent.sees('HTTP/1.1 ');
+    expect(await booked(gateway)).toMatchObject({ error: 'egress_refused', status: 0, circuitOutcome: 0 });
+    expect(upstream.connections).toHaveLength(0);
+  });
+
+  test('an agent that leaves while the connection is made: nothing is sent, one record', async () => {
+    let made: (() => void) | null = null;
+    const { gateway, agent } = await begin({
+      egress: (options, done) => {
+        made = () => dials(options, done);
+      },
+    });
+    await eventually(() => made !== null);
+    agent.socket.destroy();
+    await eventually(() => gateway.records.length === 1);
+    made!();
+    const provider = await upstream.connection();
+    await provider.ends();
+    expect(provider.text).toBe('');
+    expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0 });
+  });
+});

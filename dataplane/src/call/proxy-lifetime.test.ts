@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+
+let upstream: RawUpstream;
+let gateway: Fixture;
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+});
+
+afterEach(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const REQUEST = `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
+
+async function answeredCall(): Promise<{ agent: RawPeer; provider: RawPeer }> {
+  const agent = await connectRaw(gateway.port);
+  agent.send(REQUEST);
+  const provider = await upstream.connection();
+  await provider.sees('\r\n\r\n');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await agent.sees('\r\n\r\nok');
+  return { agent, provider };
+}
+
+test('drain: once it has ended, a call on a connection that was kept is refused and goes nowhere', async () => {
+  const { agent, provider } = await answeredCall();
+  const before = provider.text;
+  await gateway.server.drain(1_000);
+  agent.send(REQUEST);
+  await agent.ends();
+  expect(agent.text).toContain('HTTP/1.1 503 ');
+  expect(agent.text).toContain('retry-after: 1');
+  expect(provider.text).toBe(before);
+  expect(gateway.admissions).toHaveLength(1);
+});
+
+test('limits: an answer that passed unchecked carries the rate limit, too', async () => {
+  gateway.admission = { outcome: 'unchecked', rpmRemaining: 60, resetAtSec: 1_900_000_000, spentNanos: 0 };
+  const { agent } = await answeredCall();
+  expect(agent.text).toContain('x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 60\r\nx-ratelimit-reset: 1900000000');
+});

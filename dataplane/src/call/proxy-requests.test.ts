@@ -1,0 +1,392 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { REJECTIONS, type Rejection } from './rejections.js';
+import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+
+let upstream: RawUpstream;
+let gateway: Fixture;
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+});
+
+afterEach(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const AUTH = `Authorization: Bearer ${GATEWAY_TOKEN}\r\n`;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+const line = (method: string, target: string): string => `${method} ${target} HTTP/1.1\r\nHost: gw\r\n${AUTH}`;
+
+async function send(text: string): Promise<RawPeer> {
+  const agent = await connectRaw(gateway.port);
+  agent.send(text);
+  return agent;
+}
+
+/** The whole answer to a request that the gateway refuses, without what changes from call to call. */
+async function refused(text: string, rejection: Rejection): Promise<string> {
+  const agent = await send(text);
+  await agent.sees(rejection.body);
+  agent.socket.destroy();
+  return agent.text.replace(/\r\nx-gateway-request-id: [0-9a-f-]{36}/, '').replace(/\r\nDate: [^\r]+/, '');
+}
+
+/** What the server writes around our own bytes. */
+function answerOf(rejection: Rejection, close: boolean): string {
+  let headers = '';
+  for (let i = 0; i < rejection.headers.length; i += 2) {
+    headers += `${rejection.headers[i]}: ${rejection.headers[i + 1]}\r\n`;
+  }
+  const end = `uWebSockets: 20\r\nContent-Length: ${rejection.body.length}\r\n\r\n${rejection.body}`;
+  return `HTTP/1.1 ${rejection.statusLine}\r\ncontent-type: application/json\r\n${headers}${close ? 'Connection: close\r\n' : ''}${end}`;
+}
+
+test.each([
+  ['no token', 'GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\n\r\n', REJECTIONS.unauthorized],
+  ['unknown token', line('GET', '/v1/proxy/openai/x').replace('acg_0', 'acg_f') + '\r\n', REJECTIONS.unauthorized],
+  ['unknown provider', `${line('GET', '/v1/proxy/nobody/x')}\r\n`, REJECTIONS.unknownProvider],
+  ['provider not assigned', `${line('GET', '/v1/proxy/anthropic/x')}\r\n`, REJECTIONS.notAssigned],
+  ['another path', `${line('GET', '/v1/agents')}\r\n`, REJECTIONS.notFound],
+  ['dot segments', `${line('GET', '/v1/proxy/openai/a/../b')}\r\n`, REJECTIONS.malformedTarget],
+  ['encoded dot segments', `${line('GET', '/v1/proxy/openai/%2e%2e/b')}\r\n`, REJECTIONS.malformedTarget],
+] as const)('refusal: %s, byte for byte', async (_name, text, rejection) => {
+  expect(await refused(text, rejection)).toBe(answerOf(rejection, rejection.close));
+  expect(upstream.connections).toHaveLength(0);
+  expect(gateway.admissions).toHaveLength(0);
+});
+
+test.each([
+  ['paused', REJECTIONS.paused],
+  ['revoked', REJECTIONS.revoked],
+] as const)('refusal: a %s agent is 403 and consumes nothing', async (agentStatus, rejection) => {
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { agentStatus }), refusal: null };
+  expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, rejection)).toBe(answerOf(rejection, false));
+  expect(gateway.admissions).toHaveLength(0);
+  expect(gateway.rejections).toEqual([` ${agentStatus}`]);
+});
+
+test('refusal: a token past its expiry is 401 although its context is cached', async () => {
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { keyExpiresAtMs: Date.now() }), refusal: null };
+  await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.unauthorized);
+});
+
+test.each([
+  ['agent_required', REJECTIONS.agentRequired],
+  ['agent_ambiguous', REJECTIONS.agentAmbiguous],
+  ['agent_out_of_scope', REJECTIONS.agentOutOfScope],
+  ['unavailable', REJECTIONS.contextsUnavailable],
+] as const)('refusal: lookup says %s, at once and later', async (refusal, rejection) => {
+  gateway.lookup = { context: null, refusal };
+  for (const later of [false, true]) {
+    gateway.lookupLater = later;
+    expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, rejection)).toBe(answerOf(rejection, false));
+  }
+});
+
+test.each([
+  ['rpm', 'x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'retry-after: 60'],
+  ['rpd', 'x-ratelimit-limit: 10000\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'x-should-retry: false'],
+  ['budget', 'x-should-retry: false', '"limitType":"budget","spentCents":500,"budgetCents":500'],
+] as const)('refusal: %s is 429 with its headers, at once and later', async (outcome, ...expected) => {
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { budgetCents: 500 }), refusal: null };
+  gateway.admission = { outcome, rpmRemaining: 0, resetAtSec: 4_000_000_000, spentNanos: 4_995_000_000 };
+  for (const later of [false, true]) {
+    gateway.admitLater = later;
+    const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+    await agent.sees('"}'.replace('"', outcome === 'budget' ? '0' : '0'));
+    expect(agent.text).toContain('HTTP/1.1 429 Too Many Requests\r\n');
+    for (const text of expected) expect(agent.text).toContain(text);
+    if (outcome !== 'rpm') expect(agent.text).not.toContain('retry-after');
+    if (outcome === 'budget') expect(agent.text).not.toContain('x-ratelimit');
+  }
+  expect(upstream.connections).toHaveLength(0);
+});
+
+test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
+  gateway.circuit = { state: 'OPEN', epoch: 7, openUntilMs: Date.now() + 20_000 };
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await agent.sees('for a moment."}');
+  expect(agent.text).toMatch(/^HTTP\/1\.1 503 [\s\S]+retry-after: (19|20)\r\n/);
+  expect(gateway.admissions).toHaveLength(0);
+});
+
+test('circuit: a probe that is refused afterwards gives its place back', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  gateway.admission = { outcome: 'rpm', rpmRemaining: 0, resetAtSec: 4_000_000_000, spentNanos: 0 };
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await agent.sees('429');
+  expect(gateway.releasedProbes).toEqual(['lease-1']);
+});
+
+test('circuit: a probe carries its lease and epoch in the usage record', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  (await upstream.connection()).send(OK);
+  await agent.sees('\r\n\r\nok');
+  expect(gateway.records[0]).toMatchObject({ probeLease: 'lease-1', circuitEpoch: 7, circuitOutcome: 1 });
+  expect(gateway.releasedProbes).toEqual([]);
+});
+
+test('overload: past the calls in flight and with a full spool, new calls are 503 with Retry-After', async () => {
+  gateway.spoolFull = true;
+  await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.spoolFull);
+  await gateway.stop();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 1 });
+  await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await upstream.connection();
+  expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.overloaded)).toContain('retry-after: 1');
+});
+
+test('overload: connections past the cap are closed', async () => {
+  await gateway.stop();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { connectionsMax: 1 });
+  const first = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await upstream.connection();
+  const second = await connectRaw(gateway.port);
+  await second.ends();
+  expect(first.closed).toBe(false);
+});
+
+test('forward: path and query go byte for byte, the credential is swapped, nothing of ours leaks', async () => {
+  const target = '/v1/proxy/openai//v1/a%2Fb%20c;x=1/?q=%41&b=%2f&&c';
+  await send(
+    `${line('GET', target)}Cookie: a=b\r\nX-Forwarded-For: 1.2.3.4\r\nX-Gateway-Agent: me\r\nX-Api-Key: other\r\nConnection: x-hop\r\nX-Hop: 1\r\nX-Mine: kept\r\n\r\n`,
+  );
+  const provider = await upstream.connection();
+  await provider.sees('\r\n\r\n');
+  expect(provider.text.startsWith('GET //v1/a%2Fb%20c;x=1/?q=%41&b=%2f&&c HTTP/1.1\r\n')).toBe(true);
+  expect(provider.text).toContain(`authorization: Bearer ${PROVIDER_KEY}\r\n`);
+  expect(provider.text).toContain('x-mine: kept\r\n');
+  for (const absent of [GATEWAY_TOKEN, 'cookie', '1.2.3.4', 'x-gateway', 'x-api-key', 'x-hop', 'gw']) {
+    expect(provider.text.toLowerCase()).not.toContain(absent);
+  }
+});
+
+test('body: with Content-Length it arrives whole, in whatever pieces it comes', async () => {
+  const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 10\r\n\r\n123`);
+  await eventually(() => gateway.admissions.length === 1);
+  agent.send('4567890');
+  const provider = await upstream.connection();
+  await provider.sees('1234567890');
+  expect(provider.text).toContain('content-length: 10\r\n');
+  provider.send(OK);
+  await agent.sees('\r\n\r\nok');
+  expect(agent.text).not.toContain('Connection: close');
+  expect(gateway.records[0]).toMatchObject({ bytesIn: 10 });
+});
+
+test('body: Content-Length 0 does not wait for a body', async () => {
+  const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 0\r\n\r\n`);
+  const provider = await upstream.connection();
+  await provider.sees('content-length: 0\r\n');
+  provider.send(OK);
+  await agent.sees('\r\n\r\nok');
+});
+
+test('body: chunked is accepted, and the connection ends after the answer', async () => {
+  const agent = await send(
+    `${line('POST', '/v1/proxy/openai/x')}Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n`,
+  );
+  const provider = await upstream.connection();
+  await provider.sees('12345');
+  provider.send(OK);
+  await agent.ends();
+  expect(agent.text).toMatch(/\r\nConnection: close\r\n[\s\S]*\r\n\r\nok$/);
+});
+
+test.each(['Content-Length', 'chunked'])(
+  'body: a long one streams at the pace of the upstream (%s)',
+  async (framing) => {
+    const piece = Buffer.alloc(65_536, 'y');
+    const pieces = 800; // 50 MiB
+    const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${piece.length * pieces}`;
+    const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}${coding}\r\n\r\n`);
+    let sent = 0;
+    const pump = (): void => {
+      while (sent < pieces) {
+        sent++;
+        if (framing === 'chunked') agent.socket.write('10000\r\n');
+        let open = agent.socket.write(piece);
+        if (framing === 'chunked') open = agent.socket.write(sent === pieces ? '\r\n0\r\n\r\n' : '\r\n');
+        if (!open) return;
+      }
+    };
+    agent.socket.on('drain', pump);
+    pump();
+    const provider = await upstream.connection();
+    provider.socket.pause();
+    let before = -1;
+    while (before !== agent.socket.bytesWritten) {
+      before = agent.socket.bytesWritten;
+      for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(sent).toBeLessThan(pieces);
+    let received = 0;
+    provider.socket.removeAllListeners('data');
+    provider.socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    provider.socket.resume();
+    await eventually(() => received >= piece.length * pieces);
+    provider.send(OK);
+    await agent.sees('ok');
+    expect(gateway.records[0]).toMatchObject({ bytesIn: piece.length * pieces, error: '' });
+  },
+  30_000,
+);
+
+test('body: an agent that goes away in the middle of its upload ends the upstream call', async () => {
+  const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
+  const provider = await upstream.connection();
+  await provider.sees('zzz');
+  agent.socket.destroy();
+  await provider.ends();
+  await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 0 });
+});
+
+test('body: an upstream that answers before the upload is over gets through, and the connection ends', async () => {
+  const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
+  const provider = await upstream.connection();
+  await provider.sees('zzz');
+  provider.send('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
+  await agent.ends();
+  expect(agent.text).toContain('HTTP/1.1 413 ');
+  expect(agent.text).toContain('\r\n\r\nbig');
+});
+
+test('pipelining: a second request while the first is pending ends the connection; the first is booked', async () => {
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await upstream.connection();
+  agent.send(`${line('GET', '/v1/proxy/openai/y')}\r\n`);
+  await agent.ends();
+  expect(gateway.records.map(({ path, error }) => [path, error])).toEqual([['/x', 'client_aborted']]);
+});
+
+test('pipelining: bytes behind a refused request in the same segment are not taken for a request of its own', async () => {
+  const agent = await send(
+    `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\n\r\n${line('GET', '/v1/proxy/openai/y')}\r\n`,
+  );
+  await agent.ends();
+  expect(upstream.connections).toHaveLength(0);
+});
+
+test.each([
+  ['two hosts', `${line('GET', '/v1/proxy/openai/x')}Host: b\r\n\r\n`],
+  ['no host', `GET /v1/proxy/openai/x HTTP/1.1\r\n${AUTH}\r\n`],
+  ['two lengths', `${line('POST', '/v1/proxy/openai/x')}Content-Length: 1\r\nContent-Length: 1\r\n\r\na`],
+  ['empty length', `${line('POST', '/v1/proxy/openai/x')}Content-Length: \r\n\r\n`],
+  ['signed length', `${line('POST', '/v1/proxy/openai/x')}Content-Length: +1\r\n\r\na`],
+  [
+    'length and chunked',
+    `${line('POST', '/v1/proxy/openai/x')}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  ],
+  [
+    'two codings',
+    `${line('POST', '/v1/proxy/openai/x')}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  ['another coding', `${line('POST', '/v1/proxy/openai/x')}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+  ['two authorizations', `${line('GET', '/v1/proxy/openai/x')}${AUTH}\r\n`],
+  ['unknown method', `${line('FETCH', '/v1/proxy/openai/x')}\r\n`],
+  ['lower-case method', `${line('get', '/v1/proxy/openai/x')}\r\n`],
+  ['CONNECT', `${line('CONNECT', '/v1/proxy/openai/x')}\r\n`],
+  ['backslash', `${line('GET', '/v1/proxy/openai/a\\b')}\r\n`],
+  ['fragment', `${line('GET', '/v1/proxy/openai/a#b')}\r\n`],
+  ['DEL in the target', `${line('GET', '/v1/proxy/openai/a\x7fb')}\r\n`],
+  ['high bytes in the target', `${line('GET', '/v1/proxy/openai/a\xe9b')}\r\n`],
+  ['many headers', `${line('GET', '/v1/proxy/openai/x')}${'a: b\r\n'.repeat(100)}\r\n`],
+  ['long headers', `${line('GET', '/v1/proxy/openai/x')}a: ${'b'.repeat(20_000)}\r\n\r\n`],
+  ['long target', `${line('GET', `/v1/proxy/openai/${'x'.repeat(9_000)}`)}\r\n`],
+  ['bytes that are no UTF-8 in a value', `${line('GET', '/v1/proxy/openai/x')}a: b\xffq\r\n\r\n`],
+  ['another expectation', `${line('POST', '/v1/proxy/openai/x')}Expect: magic\r\nContent-Length: 1\r\n\r\na`],
+  [
+    'PROXY protocol',
+    `\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\x7f\x00\x00\x01\x7f\x00\x00\x01\x00\x01\x00\x02${line('GET', '/v1/proxy/openai/x')}\r\n`,
+  ],
+])(
+  'malformed: %s never reaches an upstream and ends the connection',
+  async (_name, text) => {
+    const agent = await connectRaw(gateway.port);
+    agent.send(Buffer.from(text, 'latin1'));
+    await agent.ends();
+    expect(agent.text).not.toContain('HTTP/1.1 2');
+    expect(upstream.connections).toHaveLength(0);
+    expect(gateway.bugs).toBe(0);
+  },
+  20_000,
+);
+
+// At the very end of a value the server trims them: a limit of its parser.
+test('headers: values beyond ASCII keep their bytes', async () => {
+  const agent = await connectRaw(gateway.port);
+  agent.send(Buffer.from(`${line('GET', '/v1/proxy/openai/x')}X-Title: café 漢 end\r\n\r\n`, 'utf8'));
+  const provider = await upstream.connection();
+  await provider.sees('\r\n\r\n');
+  expect(provider.received.includes(Buffer.from('x-title: café 漢 end\r\n', 'utf8'))).toBe(true);
+  provider.send(Buffer.from('HTTP/1.1 200 OK\r\nX-Title: café\r\nContent-Length: 2\r\n\r\nok', 'latin1'));
+  await agent.sees('\r\n\r\nok');
+  expect(agent.received.includes(Buffer.from('x-title: café\r\n', 'latin1'))).toBe(true);
+});
+
+test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
+  const context = contextOf([upstreamOf(upstream.origin)], { agentStatus: 'paused', budgetCents: 500 });
+  gateway.lookup = { context, refusal: null };
+  gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
+  const window = { providerSlug: 'openai', rpmRemaining: 58, rpmResetAtSec: 1_900_000_000, rpdRemaining: 9_998 };
+  gateway.standing = { windows: [{ ...window, rpdResetAtSec: 1_900_050_000 }], spentNanos: 1_235_000_000 };
+  const ask = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-gateway-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    return response.json();
+  };
+  expect(await ask()).toMatchObject({
+    agent: { id: 'agent-1', name: 'Agent', slug: 'agent', status: 'paused' },
+    limits: { rpm: 60, rpd: 10_000, budgetCents: 500 },
+    spentCents: 124,
+    providers: [
+      {
+        slug: 'openai',
+        status: 'active',
+        circuit: 'OPEN',
+        rpmRemaining: 58,
+        rpmResetAt: 1_900_000_000,
+        rpdRemaining: 9_998,
+        rpdResetAt: 1_900_050_000,
+      },
+    ],
+  });
+  gateway.standing = null;
+  expect(await ask()).toMatchObject({ spentCents: null, providers: [{ rpmRemaining: null, rpdResetAt: null }] });
+  expect(gateway.admissions).toHaveLength(0);
+});
+
+test('body: damage in an aws-chunked upload is the agent’s: 400, and no failure of the provider', async () => {
+  const injection = {
+    kind: 'sigv4',
+    accessKeyId: 'AKID',
+    secretAccessKey: 'secret-access-key',
+    sessionToken: null,
+    region: 'us-east-1',
+    service: 's3',
+    extraHeaders: [],
+    extraQuery: [],
+    dropHeaders: new Set<string>(),
+    secretForms: [],
+  } as const;
+  const s3 = upstreamOf(upstream.origin, { providerSlug: 's3', injection: injection as never });
+  gateway.lookup = { context: contextOf([s3]), refusal: null };
+  const signature = `AWS4-HMAC-SHA256 Credential=${GATEWAY_TOKEN}/20261121/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=00`;
+  const head = `PUT /v1/proxy/s3/bucket/key HTTP/1.1\r\nHost: gw\r\nAuthorization: ${signature}\r\nx-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD\r\nx-amz-decoded-content-length: 200000\r\nContent-Length: 200100\r\n\r\n`;
+  const agent = await send(`${head}10000;chunk-signature=00\r\n${'x'.repeat(65_536)}\r\n`);
+  await (await upstream.connection()).sees('xxx');
+  agent.send(`zz\r\n${'x'.repeat(1_000)}`);
+  await agent.sees('HTTP/1.1 400 ');
+  await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', responseStatus: 400, circuitOutcome: 0 });
+});

@@ -1,0 +1,301 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AgentContext } from '../context/agent-context.js';
+import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+
+let upstream: RawUpstream;
+let gateway: Fixture;
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+  gateway = await Fixture.start(contextFor(upstream));
+});
+
+afterEach(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const contextFor = (server: RawUpstream): AgentContext => contextOf([upstreamOf(server.origin)]);
+
+const requestText = (method: string, path: string, extra = ''): string =>
+  `${method} /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n${extra}\r\n`;
+
+/** Sends a request and returns both ends once the upstream has its head. */
+async function call(
+  method: string,
+  path: string,
+  extra = '',
+  body = '',
+): Promise<{ agent: RawPeer; provider: RawPeer }> {
+  const agent = await connectRaw(gateway.port);
+  const index = upstream.connections.length;
+  agent.send(requestText(method, path, extra) + body);
+  const provider = await upstream.connection(index);
+  await provider.sees('\r\n\r\n');
+  return { agent, provider };
+}
+
+test('relay: each chunk arrives while the next one is not even sent', async () => {
+  const { agent, provider } = await call('GET', '/stream');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
+  for (const event of ['one', 'two', 'three']) {
+    provider.send(`a\r\ndata:${event.padEnd(5)}\r\n`);
+    await agent.sees(`data:${event}`);
+  }
+  expect(gateway.records).toHaveLength(0);
+  provider.send('0\r\n\r\n');
+  await agent.sees('\r\n0\r\n\r\n');
+  expect(gateway.records).toHaveLength(1);
+  expect(gateway.records[0]).toMatchObject({ status: 200, bytesOut: 30, streamed: true, error: '' });
+});
+
+test('relay: the head leaves before the body', async () => {
+  const { agent, provider } = await call('GET', '/slow');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
+  await agent.sees('Content-Length: 5\r\n\r\n');
+  provider.send('12345');
+  await agent.sees('\r\n\r\n12345');
+});
+
+test('relay: the last byte waits for the usage record', async () => {
+  const held: ((error: Error | null) => void)[] = [];
+  gateway.heldRecords = held;
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
+  await agent.sees('12345');
+  provider.send('67890');
+  await eventually(() => held.length === 1);
+  expect(agent.text.endsWith('12345')).toBe(true);
+  held[0]!(null);
+  await agent.sees('1234567890');
+});
+
+test('relay: when the record cannot be written the response never looks complete', async () => {
+  const held: ((error: Error | null) => void)[] = [];
+  gateway.heldRecords = held;
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n');
+  await eventually(() => held.length === 1);
+  held[0]!(new Error('disk full'));
+  await agent.ends();
+  expect(agent.text).not.toContain('\r\n0\r\n\r\n');
+});
+
+test('relay: an upstream that breaks off breaks the agent’s stream', async () => {
+  for (const framing of ['Content-Length: 10', 'Transfer-Encoding: chunked']) {
+    const { agent, provider } = await call('GET', '/x');
+    provider.send(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${framing.startsWith('C') ? '' : '5\r\n'}12345`);
+    await agent.sees('12345');
+    provider.socket.destroy();
+    await agent.ends();
+    expect(agent.text).not.toContain('\r\n0\r\n\r\n');
+    expect(gateway.records.at(-1)).toMatchObject({
+      status: 200,
+      error: 'upstream_cut',
+      bytesOut: 5,
+      circuitOutcome: 2,
+    });
+  }
+  expect(gateway.records).toHaveLength(2);
+  expect(gateway.server.inflight).toBe(0);
+});
+
+test('relay: an agent that goes away ends the upstream call at once', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n');
+  await agent.sees('12345');
+  agent.socket.destroy();
+  await provider.ends();
+  expect(gateway.records).toHaveLength(1);
+  expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 200, bytesOut: 5, circuitOutcome: 0 });
+  expect(gateway.server.inflight).toBe(0);
+});
+
+test('relay: an agent that goes away before the response head leaves one record', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  agent.socket.destroy();
+  await provider.ends();
+  expect(gateway.records).toHaveLength(1);
+  expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 0, circuitOutcome: 0 });
+});
+
+test.each([
+  ['HEAD', '200 OK', 'Content-Length: 1234\r\n', 'content-length: 1234'],
+  ['GET', '304 Not Modified', 'ETag: "a"\r\n', 'etag: "a"'],
+  ['DELETE', '204 No Content', '', 'x-gateway-request-id'],
+])('relay: %s with %s has no body and keeps the connection usable', async (method, status, headers, expected) => {
+  const { agent, provider } = await call(method, '/x', method === 'DELETE' ? 'Content-Length: 0\r\n' : '');
+  provider.send(`HTTP/1.1 ${status}\r\n${headers}\r\n`);
+  await agent.sees('\r\n\r\n');
+  expect(agent.text).toContain(`HTTP/1.1 ${status}\r\n`);
+  expect(agent.text).toContain(expected);
+  expect(agent.text.endsWith('\r\n\r\n')).toBe(true);
+  if (method === 'DELETE') expect(agent.text.toLowerCase()).not.toContain('content-length');
+  // The next request on the same connection is understood as one.
+  agent.send(requestText('GET', '/next').replace(GATEWAY_TOKEN, 'nobody'));
+  await agent.sees('HTTP/1.1 401 ');
+});
+
+test('relay: an empty body with Content-Length 0 ends at once', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+  await agent.sees('Content-Length: 0\r\n\r\n');
+  expect(gateway.records).toHaveLength(1);
+});
+
+test('relay: hop-by-hop headers and cookies stay, the credential is masked, values cannot split the answer', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send(
+    `HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nKeep-Alive: timeout=5\r\nConnection: x-private\r\nX-Private: 1\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Gateway-Request-Id: forged\r\nX-RateLimit-Limit: 9\r\nContent-Length: ${PROVIDER_KEY.length}\r\n\r\n${PROVIDER_KEY}`,
+  );
+  await agent.sees('***');
+  const text = agent.text.toLowerCase();
+  for (const absent of ['set-cookie', 'keep-alive', 'x-private', PROVIDER_KEY, 'forged'])
+    expect(text).not.toContain(absent);
+  expect(text).toContain(`x-echo: ${'*'.repeat(PROVIDER_KEY.length)}\r\n`);
+  expect(text).toContain('x-ratelimit-limit: 9\r\n'); // the provider's stand
+  expect(text).not.toContain('x-ratelimit-limit: 60');
+  expect(text).toContain('x-ratelimit-remaining: 59\r\n');
+  expect(text).toMatch(/server-timing: gateway;dur=[\d.]+, upstream;dur=[\d.]+\r\n/);
+});
+
+test.each(['fixed', 'chunked'])(
+  'relay: a slow agent holds the upstream back (%s) and gets every byte',
+  async (framing) => {
+    const piece = Buffer.alloc(64 * 1024);
+    for (let i = 0; i < piece.length; i++) piece[i] = i % 251;
+    const pieces = 1_000; // 64 MiB: far more than all socket buffers together
+    const { agent, provider } = await call('GET', '/big');
+    agent.socket.pause();
+    const head = framing === 'fixed' ? `Content-Length: ${piece.length * pieces}` : 'Transfer-Encoding: chunked';
+    provider.send(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`);
+    let sent = 0;
+    const send = (): void => {
+      while (sent < pieces) {
+        sent++;
+        if (framing === 'chunked') provider.socket.write('10000\r\n');
+        let open = provider.socket.write(piece);
+        if (framing === 'chunked') open = provider.socket.write(sent === pieces ? '\r\n0\r\n\r\n' : '\r\n');
+        if (!open) return;
+      }
+    };
+    provider.socket.on('drain', send);
+    send();
+    await eventually(() => provider.socket.writableNeedDrain);
+    // Nothing moves any more: neither the provider's socket nor the gateway takes more while the agent does not read.
+    let before = -1;
+    while (before !== provider.socket.bytesWritten) {
+      before = provider.socket.bytesWritten;
+      for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(sent).toBeLessThan(pieces);
+    const hash = createHash('sha256');
+    agent.socket.removeAllListeners('data');
+    let bytes = 0;
+    const done = new Promise<void>((resolve) => {
+      agent.socket.on('data', (chunk) => {
+        bytes += chunk.length;
+        if (framing === 'fixed') hash.update(chunk);
+        if (bytes >= piece.length * pieces) resolve();
+      });
+    });
+    agent.socket.resume();
+    await done;
+    await eventually(() => gateway.records.length === 1);
+    expect(gateway.records[0]).toMatchObject({ error: '', bytesOut: piece.length * pieces });
+  },
+  30_000,
+);
+
+test('relay: what a slow agent had waiting arrives even when the upstream says nothing more', async () => {
+  const { agent, provider } = await call('GET', '/burst');
+  agent.socket.pause();
+  provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+  const piece = 'x'.repeat(65_536);
+  const send = (): void => {
+    while (provider.socket.write(`10000\r\n${piece}\r\n`)) {}
+  };
+  send();
+  await eventually(() => provider.socket.writableNeedDrain);
+  provider.socket.removeAllListeners('drain');
+  agent.socket.resume();
+  await eventually(() => provider.socket.writableLength === 0); // everything left the provider, which now waits
+  const sent = Math.floor(provider.socket.bytesWritten / (piece.length + 9));
+  const arrived = (): number => agent.received.filter((byte) => byte === 0x78).length;
+  await agent.until(() => arrived() >= sent * piece.length);
+  provider.send('0\r\n\r\n');
+  await agent.until(() => agent.received.subarray(-5).toString() === '0\r\n\r\n');
+}, 30_000);
+
+test('relay: a provider that cannot be reached is 502, booked as connect', async () => {
+  upstream.stop();
+  const agent = await connectRaw(gateway.port);
+  agent.send(requestText('GET', '/x'));
+  await agent.sees('HTTP/1.1 502 Bad Gateway\r\n');
+  await agent.sees('could not be reached."}');
+  expect(gateway.records[0]).toMatchObject({ status: 0, error: 'connect', responseStatus: 502, circuitOutcome: 2 });
+});
+
+test('relay: a provider that hangs up without an answer is 502, booked as reset', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.socket.destroy();
+  await agent.sees('HTTP/1.1 502 Bad Gateway\r\n');
+  expect(gateway.records[0]).toMatchObject({ error: 'reset', responseStatus: 502 });
+});
+
+test('relay: informational answers are dropped, the final one counts', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await agent.sees('\r\n\r\nok');
+  expect(agent.text.startsWith('HTTP/1.1 200 OK\r\n')).toBe(true);
+  expect(agent.text).not.toContain('103');
+});
+
+test('settle: spend is added once for a successful call and not for a failed one', async () => {
+  gateway.costNanos = 42;
+  const good = await call('GET', '/x');
+  good.provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
+  await good.agent.sees('\r\n\r\nok');
+  const bad = await call('GET', '/x');
+  bad.provider.send('HTTP/1.1 500 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno');
+  await bad.agent.sees('\r\n\r\nno');
+  expect(gateway.spend).toEqual([['agent-1', 42]]);
+  expect(gateway.records.map(({ costNanos, circuitOutcome }) => [costNanos, circuitOutcome])).toEqual([
+    [42, 1],
+    [0, 2],
+  ]);
+});
+
+test('drain: calls in flight finish, and the server takes no new connections', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  const drained = gateway.server.drain(10_000);
+  await expect(connectRaw(gateway.port)).rejects.toThrow();
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await agent.sees('\r\n\r\nok');
+  await drained;
+  expect(gateway.records[0]).toMatchObject({ error: '' });
+});
+
+test('relay: a response that streams to a connection that must end says so in its head, not in its body', async () => {
+  const { agent, provider } = await call('POST', '/x', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n');
+  provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n');
+  await agent.sees('\r\nab');
+  provider.send('2\r\ncd\r\n0\r\n\r\n');
+  await agent.sees('\r\n0\r\n\r\n');
+  const [head, body] = agent.text.split('\r\n\r\n2\r\n');
+  expect(head).toContain('\r\nconnection: close');
+  expect(body).toBe('ab\r\n2\r\ncd\r\n0\r\n\r\n');
+});
+
+test('drain: what does not finish in time is broken off and booked as shutdown', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok');
+  await agent.sees('ok');
+  await gateway.server.drain(1);
+  await agent.ends();
+  await provider.ends();
+  expect(gateway.records).toHaveLength(1);
+  expect(gateway.records[0]).toMatchObject({ error: 'shutdown', status: 200 });
+});

@@ -1,0 +1,333 @@
+/**
+ * Carries one upstream response to the agent, as the handler of an upstream call.
+ *
+ *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the loop turn ─▶ agent
+ *
+ * What arrives in one turn leaves in one system call in that turn. An agent slower than the provider pauses the
+ * upstream. The last byte is held until the usage record is on disk (DESIGN §9). After the first byte, a failure
+ * breaks the agent's connection.
+ *
+ * Both kinds of connection call it the same way: as undici's older handlers, because undici wraps the newer ones and makes
+ * an object of the headers for every response.
+ */
+
+import type { ResponseHead } from '../upstream/response-headers.js';
+import type { AgentResponse, Exchange } from './exchange.js';
+import { statusLine } from './rejections.js';
+
+/** Changes body bytes on their way to the agent: mask, rewrite, removal of what the caller did not ask for. */
+export interface BodyEdit {
+  push(chunk: Buffer): Buffer;
+  flush(): Buffer;
+}
+
+/** The decisions around a response that are not the relay's. */
+export interface RelaySupport {
+  /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
+  plan(x: Exchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
+  /** Books the exchange; `done` runs when its record is on disk, or with an error when it is not. */
+  settle(x: Exchange, done: (error: Error | null) => void): void;
+  /** The upstream failed before its response head. */
+  failed(x: Exchange, error: Error): void;
+  /** The upstream failed after its response head. Sets the error class. */
+  cut(x: Exchange, error: Error): void;
+  /** The upstream connection is free again. */
+  release(x: Exchange): void;
+  readonly garbage: { note(bytes: number): void };
+}
+
+export interface ResponsePlan {
+  readonly head: ResponseHead;
+  /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
+  readonly edits: readonly BodyEdit[] | null;
+  readonly lengthChanges: boolean;
+  /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
+  readonly failureHeadBytes: number;
+}
+
+const BODILESS = 0;
+const FIXED = 1;
+const CHUNKED = 2;
+const aborted = new Error('the agent has gone');
+
+export class Relay {
+  readonly #x: Exchange;
+  readonly #res: AgentResponse;
+  readonly #support: RelaySupport;
+  #plan: ResponsePlan | null = null;
+  #framing: typeof BODILESS | typeof FIXED | typeof CHUNKED = CHUNKED;
+  #pending: Buffer[] = [];
+  /** Bytes of the body that were put into `pending` so far. */
+  #queued = 0;
+  #flushScheduled = false;
+  #headWritten = false;
+  /** The agent's socket takes no more until `onWritable`. */
+  #blocked = false;
+  /** The upstream was told to wait. */
+  #paused = false;
+  /** The record is on disk: the last byte may leave. */
+  #released = false;
+  #connectionFree = false;
+  #resumeUpstream: (() => void) | null = null;
+  #abortUpstream: ((error?: Error) => void) | null = null;
+
+  constructor(x: Exchange, support: RelaySupport) {
+    this.#x = x;
+    this.#res = x.res;
+    this.#support = support;
+  }
+
+  /** The agent has gone: ends the upstream call at once. */
+  abort(): void {
+    this.#pending = [];
+    this.#abortUpstream?.(aborted);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#x.finished) {
+      abort(aborted);
+      return;
+    }
+    this.#x.sent = true;
+    this.#abortUpstream = abort;
+  }
+
+  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
+    if (status < 200) return true; // informational: DESIGN §14
+    const x = this.#x;
+    x.respondedTick = performance.now();
+    x.upstreamStatus = status;
+    x.responseStatus = status;
+    this.#resumeUpstream = resume;
+    const plan = this.#support.plan(x, status, rawHeaders);
+    this.#plan = plan;
+    if (x.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
+    else if (plan.head.contentLength >= 0 && !plan.lengthChanges) this.#framing = FIXED;
+    this.#scheduleFlush();
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    const x = this.#x;
+    if (x.finished) return false;
+    x.bytesOut += chunk.length;
+    this.#support.garbage.note(chunk.length);
+    x.meter?.observe(chunk);
+    const plan = this.#plan!;
+    if (x.failureHead.length < plan.failureHeadBytes)
+      x.failureHead += chunk.toString('latin1', 0, plan.failureHeadBytes);
+    let bytes = chunk;
+    if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
+    this.#queue(bytes);
+    this.#scheduleFlush();
+    // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
+    this.#paused = this.#blocked;
+    return !this.#blocked;
+  }
+
+  onComplete(): void {
+    const x = this.#x;
+    this.#free();
+    if (x.finished) return;
+    x.responseComplete = true;
+    this.#flushEdits();
+    this.#support.settle(x, this.#onBooked);
+  }
+
+  onError(error: Error): void {
+    const x = this.#x;
+    this.#free();
+    if (x.finished) return;
+    if (this.#plan === null) {
+      this.#support.failed(x, error);
+      return;
+    }
+    this.#support.cut(x, error);
+    x.breakOff();
+    this.#support.settle(x, ignore);
+  }
+
+  readonly #onBooked = (error: Error | null): void => {
+    const x = this.#x;
+    if (x.finished) return;
+    if (error !== null) {
+      x.breakOff();
+      return;
+    }
+    this.#released = true;
+    if (!this.#blocked) this.#res.cork(this.#write);
+  };
+
+  #free(): void {
+    if (this.#connectionFree) return;
+    this.#connectionFree = true;
+    // The connection carries other calls from now on.
+    this.#abortUpstream = null;
+    this.#resumeUpstream = null;
+    this.#support.release(this.#x);
+  }
+
+  #queue(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#pending.push(bytes);
+    this.#queued += bytes.length;
+  }
+
+  /** The tails that edits held back; each passes through the edits after it. */
+  #flushEdits(): void {
+    const edits = this.#plan!.edits;
+    if (edits === null) return;
+    for (let i = 0; i < edits.length; i++) {
+      let bytes = edits[i]!.flush();
+      for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
+      this.#queue(bytes);
+    }
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    process.nextTick(flushRelay, this);
+  }
+
+  /** Runs when this turn's bytes of the upstream are all here. A response that is complete leaves in one piece later. */
+  flush(): void {
+    this.#flushScheduled = false;
+    if (this.#x.finished || this.#x.responseComplete || this.#blocked) return;
+    if (this.#framing === FIXED && this.#plan!.head.contentLength === 0) return; // it will end at once
+    // The server sends the end of a chunked head only together with the first chunk.
+    if (this.#framing === CHUNKED && this.#pending.length === 0) return;
+    this.#res.cork(this.#write);
+  }
+
+  readonly #write = (): void => {
+    if (!this.#headWritten) {
+      this.#headWritten = true;
+      this.#writeHead();
+      if (this.#released) {
+        this.#endAtOnce();
+        return;
+      }
+      this.#res.onWritable(this.#onWritable);
+      if (this.#framing === FIXED) this.#res.tryEnd('', this.#plan!.head.contentLength);
+    }
+    if (this.#framing === FIXED) this.#writeFixed();
+    else if (this.#framing === CHUNKED) this.#writeChunked();
+    else if (this.#released) this.#endBodiless();
+  };
+
+  #writeHead(): void {
+    const x = this.#x;
+    const { headers, contentLength } = this.#plan!.head;
+    const res = this.#res;
+    res.writeStatus(statusLine(x.upstreamStatus));
+    let own = `${x.request.id}\r\nserver-timing: gateway;dur=${millis(x.dispatchedTick - x.request.startedTick)}, upstream;dur=${millis(x.respondedTick - x.dispatchedTick)}`;
+    let theirs = 0;
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i] as string;
+      const value = headers[i + 1]!;
+      if (name === 'date') continue; // the server writes its own
+      if (name.startsWith('x-ratelimit-')) theirs |= rateLimitBit(name);
+      if (typeof value === 'string') own += `\r\n${name}: ${value}`;
+      else res.writeHeader(name, value);
+    }
+    const { admission } = x;
+    if (admission !== null) {
+      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.rpmLimit}`;
+      if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
+      if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.resetAtSec}`;
+    }
+    if (this.#framing === BODILESS) {
+      if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
+    }
+    // The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
+    // would land in the middle of the body. Elsewhere the header asks the agent's side to end it.
+    if (x.closes && !(this.#released && this.#framing === FIXED)) own += '\r\nconnection: close';
+    // One native call for all headers: the server joins name and value as they are. The values were checked.
+    res.writeHeader('x-gateway-request-id', own);
+  }
+
+  /** Everything is here and nothing was written: one write for head and body. */
+  #endAtOnce(): void {
+    const x = this.#x;
+    const pending = this.#pending;
+    this.#pending = [];
+    if (this.#framing === BODILESS) {
+      this.#endBodiless();
+      return;
+    }
+    if (this.#framing === CHUNKED) for (let i = 0; i < pending.length; i++) this.#res.write(pending[i]!);
+    const close = x.closes;
+    x.finish();
+    if (this.#framing === FIXED) this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
+    else this.#res.end();
+  }
+
+  #endBodiless(): void {
+    this.#x.finish();
+    this.#res.endWithoutBody();
+  }
+
+  #writeChunked(): void {
+    const pending = this.#pending;
+    for (let i = 0; i < pending.length; i++) if (!this.#res.write(pending[i]!)) this.#blocked = true;
+    this.#pending = [];
+    if (!this.#released) return;
+    this.#x.finish();
+    this.#res.end();
+  }
+
+  #writeFixed(): void {
+    const total = this.#plan!.head.contentLength;
+    while (this.#pending.length > 0) {
+      // The end of the body waits for the usage record.
+      if (!this.#released && this.#pending.length === 1 && this.#queued >= total) return;
+      const chunk = this.#pending[0]!;
+      const before = this.#res.getWriteOffset();
+      const [ok, done] = this.#res.tryEnd(chunk, total);
+      if (done) {
+        this.#x.finish();
+        return;
+      }
+      if (ok) {
+        this.#pending.shift();
+        continue;
+      }
+      const written = this.#res.getWriteOffset() - before;
+      if (written >= chunk.length) this.#pending.shift();
+      else this.#pending[0] = chunk.subarray(written);
+      this.#blocked = true;
+      return;
+    }
+  }
+
+  readonly #onWritable = (): boolean => {
+    if (this.#x.finished) return true;
+    this.#blocked = false;
+    if (!this.#x.responseComplete || this.#released) this.#res.cork(this.#write);
+    if (!this.#blocked && this.#paused) {
+      this.#paused = false;
+      this.#resumeUpstream?.();
+    }
+    return true;
+  };
+}
+
+const flushRelay = (relay: Relay): void => relay.flush();
+const ignore = (): void => {};
+
+/** Milliseconds with three decimals, without the cost of `toFixed`. */
+const millis = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+function rateLimitBit(name: string): number {
+  switch (name) {
+    case 'x-ratelimit-limit':
+      return 1;
+    case 'x-ratelimit-remaining':
+      return 2;
+    case 'x-ratelimit-reset':
+      return 4;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Reads one request off the server before its handler returns, under the rules of SECURITY §5: the server's parser is
+ * lenient, so everything that could be understood differently by the next hop is refused here.
+ */
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { TARGET_BYTES_MAX } from '../../upstream/target.js';
+import { Exchange, type ExchangeObserver } from '../exchange.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+import { RequestBody } from '../request-body.js';
+
+export interface AcceptOptions {
+  readonly headerBytesMax: number;
+  readonly headerCountMax: number;
+  readonly bufferedBodyBytesMax: number;
+}
+
+/** What the whole process is at: decides whether a new request may come in. */
+export interface Admittance {
+  /** Null: welcome. */
+  refusal(): Rejection | null;
+  /** The process is about to stop: connections end with their next answer. */
+  readonly draining: boolean;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,14})$/;
+const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** Control bytes, or what was no UTF-8 (the server hands it over as U+FFFD). */
+const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f\ufffd]/;
+
+/** Takes requests in; one per process. */
+export class Acceptor {
+  readonly #options: AcceptOptions;
+  readonly #admittance: Admittance;
+  readonly #observer: ExchangeObserver;
+  readonly #garbage: { note(bytes: number): void };
+  readonly #onAborted: (x: Exchange) => void;
+  readonly #scan = new HeaderScan();
+
+  constructor(
+    options: AcceptOptions,
+    admittance: Admittance,
+    observer: ExchangeObserver,
+    garbage: { note(bytes: number): void },
+    onAborted: (x: Exchange) => void,
+  ) {
+    this.#options = options;
+    this.#admittance = admittance;
+    this.#observer = observer;
+    this.#garbage = garbage;
+    this.#onAborted = onAborted;
+  }
+
+  /** The exchange, which may be refused already; null when the connection was closed instead. */
+  accept(res: HttpResponse, req: HttpRequest): Exchange | null {
+    const startedTick = performance.now();
+    // The PROXY protocol is not spoken here; the server would take a client's word for its address.
+    if (res.getProxiedRemoteAddress().byteLength > 0) {
+      res.close();
+      return null;
+    }
+    const scan = this.#scan;
+    scan.reset();
+    req.forEach(scan.visit);
+    const method = req.getCaseSensitiveMethod();
+    // Undefined without a `?`, whatever the typings say; a bare `?` is an empty query and goes up as one.
+    const query = (req.getQuery() as string | undefined) ?? null;
+    const contentLength = scan.lengths === 0 || !CONTENT_LENGTH.test(scan.length) ? -1 : Number(scan.length);
+    const startedAtMs = Date.now();
+    const x = new Exchange(
+      res as unknown as Exchange['res'],
+      {
+        id: uuidv7(startedAtMs),
+        startedAtMs,
+        startedTick,
+        method,
+        rawPath: req.getUrl(),
+        query,
+        headers: scan.headers,
+        contentLength,
+        host: scan.host,
+        closeAfter: scan.closesConnection(method) || this.#admittance.draining,
+      },
+      this.#observer,
+    );
+    res.onAborted(() => this.#onAborted(x));
+    const rejection = this.#check(x, scan) ?? this.#admittance.refusal();
+    if (rejection !== null) x.reject(rejection);
+    else if (scan.chunked || contentLength > 0) this.#receiveBody(x, res);
+    return x;
+  }
+
+  #check(x: Exchange, scan: HeaderScan): Rejection | null {
+    const { method, rawPath, query } = x.request;
+    if (!METHODS.has(method)) return REJECTIONS.methodNotAllowed;
+    const targetBytes = rawPath.length + (query?.length ?? 0);
+    if (targetBytes > TARGET_BYTES_MAX) return REJECTIONS.targetTooLong;
+    if (scan.bytes + targetBytes > this.#options.headerBytesMax || scan.count > this.#options.headerCountMax) {
+      return REJECTIONS.headersTooLarge;
+    }
+    if (scan.hosts !== 1 || !HOST.test(scan.host)) return REJECTIONS.malformedRequest;
+    if (scan.lengths > 1 || scan.codings > 1 || scan.authorizations > 1 || scan.bad) return REJECTIONS.malformedRequest;
+    if (scan.lengths === 1 && x.request.contentLength === -1) return REJECTIONS.malformedRequest;
+    if (scan.codings === 1) {
+      if (scan.coding !== 'chunked') return REJECTIONS.transferCoding;
+      if (scan.lengths === 1 || method === 'HEAD') return REJECTIONS.malformedRequest;
+    }
+    if (scan.expect !== '' && scan.expect !== '100-continue') return REJECTIONS.expectationFailed;
+    return null;
+  }
+
+  /** The server loses `onData` for bodies of length 0 (SECURITY §2), so this is only for bodies that will come. */
+  #receiveBody(x: Exchange, res: HttpResponse): void {
+    const body = new RequestBody(x.res, this.#options.bufferedBodyBytesMax);
+    x.body = body;
+    res.onData((chunk, last) => {
+      this.#garbage.note(chunk.byteLength);
+      body.push(chunk, last);
+    });
+  }
+}
+
+/** One pass over the headers. Reused, so that a request costs no closure. */
+class HeaderScan {
+  headers: string[] = [];
+  count = 0;
+  bytes = 0;
+  hosts = 0;
+  host = '';
+  lengths = 0;
+  length = '';
+  codings = 0;
+  /** Lower case. */
+  coding = '';
+  authorizations = 0;
+  /** Lower case, all lines joined. */
+  connection = '';
+  expect = '';
+  bad = false;
+
+  reset(): void {
+    this.headers = [];
+    this.count = 0;
+    this.bytes = 0;
+    this.hosts = 0;
+    this.host = '';
+    this.lengths = 0;
+    this.length = '';
+    this.codings = 0;
+    this.coding = '';
+    this.authorizations = 0;
+    this.connection = '';
+    this.expect = '';
+    this.bad = false;
+  }
+
+  get chunked(): boolean {
+    return this.codings > 0;
+  }
+
+  readonly visit = (name: string, value: string): void => {
+    this.count++;
+    this.bytes += name.length + value.length + 4;
+    if (BAD_VALUE.test(value)) this.bad = true;
+    switch (name) {
+      case 'host':
+        this.hosts++;
+        this.host = value;
+        return;
+      case 'content-length':
+        this.lengths++;
+        this.length = value;
+        return;
+      case 'transfer-encoding':
+        this.codings++;
+        this.coding = value.toLowerCase();
+        return;
+      case 'expect':
+        this.expect = value.toLowerCase();
+        return;
+      case 'authorization':
+        this.authorizations++;
+        break;
+      case 'connection':
+        this.connection += `,${value.toLowerCase()}`;
+        break;
+    }
+    this.headers.push(name, value);
+  };
+
+  /**
+   * Chunked bodies, whose trailers the parser would read as a request, and bodies whose length may be hidden from us
+   * end the connection (SECURITY §5).
+   */
+  closesConnection(method: string): boolean {
+    if (this.codings > 0) return true;
+    if (this.lengths === 0 && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS') return true;
+    return this.connection !== '' && /(?:^|,)\s*close\s*(?:,|$)/.test(this.connection);
+  }
+}

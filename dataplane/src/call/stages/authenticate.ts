@@ -1,0 +1,74 @@
+/** Gateway token → SHA-256 → agent context; then the token's and the agent's own state (SPEC §8, checks 1 and 2). */
+import { hash } from 'node:crypto';
+import type { AgentContext } from '../../context/agent-context.js';
+import type { Lookup, Refusal } from '../../context/context-cache.js';
+import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/token-position.js';
+import type { Exchange } from '../exchange.js';
+import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+
+export interface Contexts {
+  /** The answer at hand, or null: then call {@link resolve}. */
+  get(tokenHash: string, agentRef: string): Lookup | null;
+  resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void;
+}
+
+export interface AuthenticateDeps {
+  readonly contexts: Contexts;
+  readonly advance: (x: Exchange) => void;
+  /** A request with a valid token of an agent that may call. */
+  readonly onAuthenticated: (x: Exchange) => void;
+  /** Paused and revoked agents pass too: they may ask how they stand. */
+  readonly anyStatus: boolean;
+}
+
+const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
+  unknown_token: REJECTIONS.unauthorized,
+  agent_required: REJECTIONS.agentRequired,
+  agent_ambiguous: REJECTIONS.agentAmbiguous,
+  agent_out_of_scope: REJECTIONS.agentOutOfScope,
+  unavailable: REJECTIONS.contextsUnavailable,
+};
+
+export function createAuthenticate(deps: AuthenticateDeps): Stage {
+  const settleLookup = (x: Exchange, lookup: Lookup): boolean => {
+    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context, deps.anyStatus);
+    if (rejection !== null) {
+      x.reject(rejection);
+      return false;
+    }
+    deps.onAuthenticated(x);
+    return true;
+  };
+  return (x) => {
+    const { headers, query } = x.request;
+    const position = findGatewayToken(headers, query);
+    if (position === null || position === CONFLICTING_TOKENS) {
+      x.reject(position === null ? REJECTIONS.unauthorized : REJECTIONS.conflictingTokens);
+      return DONE;
+    }
+    x.position = position;
+    x.agentRef = agentRefOf(headers);
+    const tokenHash = hash('sha256', position.gatewayToken, 'hex');
+    const lookup = deps.contexts.get(tokenHash, x.agentRef);
+    if (lookup !== null) return settleLookup(x, lookup) ? NEXT : DONE;
+    deps.contexts.resolve(tokenHash, x.agentRef, (found) => {
+      if (!x.over && settleLookup(x, found)) deps.advance(x);
+    });
+    return WAIT;
+  };
+}
+
+function take(x: Exchange, context: AgentContext, anyStatus: boolean): Rejection | null {
+  x.context = context;
+  // Checked at each request: an entry of the cache can outlive its key.
+  if (context.keyExpiresAtMs !== null && x.request.startedAtMs >= context.keyExpiresAtMs)
+    return REJECTIONS.unauthorized;
+  if (anyStatus || context.agentStatus === 'active') return null;
+  return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
+}
+
+function agentRefOf(headers: readonly string[]): string {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'x-gateway-agent') return headers[i + 1]!;
+  return '';
+}

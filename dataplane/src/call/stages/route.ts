@@ -1,0 +1,67 @@
+/** Request target → the agent's account of that provider. */
+
+import { planObjectRequest, presignedEndMs } from '../../s3/object-request.js';
+import { forwardedHeaders } from '../../upstream/request-headers.js';
+import { parseTarget, pathAllowed } from '../../upstream/target.js';
+import type { Exchange } from '../exchange.js';
+import { DONE, NEXT, type Stage } from '../pipeline.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+
+/** Reads the target before the token, so that nonsense costs no lookup. */
+export const parseRequestTarget: Stage = (x) => {
+  const { rawPath, query } = x.request;
+  const target = parseTarget(query === null ? rawPath : `${rawPath}?${query}`);
+  if (typeof target === 'string') {
+    x.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
+    return DONE;
+  }
+  x.target = target;
+  return NEXT;
+};
+
+export const route: Stage = (x) => {
+  const rejection = findUpstream(x);
+  if (rejection === null) return NEXT;
+  x.reject(rejection);
+  return DONE;
+};
+
+function findUpstream(x: Exchange): Rejection | null {
+  const context = x.context!;
+  const { slug, shape } = x.target!;
+  const upstream = context.upstreams.get(slug);
+  if (upstream === undefined) {
+    return context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider;
+  }
+  x.upstream = upstream;
+  if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
+  const objectKeys = upstream.injection.kind === 'sigv4';
+  if (objectKeys && x.position!.form === 'presigned' && !presignedStands(x)) return REJECTIONS.presignedOver;
+  if (!pathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
+  return objectKeys ? planObject(x) : null;
+}
+
+function planObject(x: Exchange): Rejection | null {
+  const { rest, query } = x.target!;
+  if (!isUtf8(rest)) return REJECTIONS.malformedTarget; // cannot be signed
+  const headers = forwardedHeaders(x.request.headers, x.position!, x.upstream!.injection);
+  const plan = planObjectRequest(headers, query, x.position!, x.body !== null);
+  if (typeof plan === 'string') return REJECTIONS.requestRefused;
+  x.objectRequest = plan;
+  return null;
+}
+
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
+function presignedStands(x: Exchange): boolean {
+  const endMs = presignedEndMs(x.target!.query ?? '');
+  return endMs !== null && x.request.startedAtMs < endMs;
+}

@@ -1,0 +1,101 @@
+/**
+ * Ends every forwarded exchange exactly once, whichever way it went: usage, cost, spend, circuit outcome, and the one
+ * usage record that the spool takes before the last byte of the response leaves.
+ */
+import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
+import type { Counters } from '../../counters/counters.js';
+import type { UsageReading } from '../../metering/meter.js';
+import type { CallMetering, Price } from '../call-metering.js';
+import type { Exchange } from '../exchange.js';
+
+/** Where usage records go. */
+export interface RecordSink {
+  /** `done` runs once, later: null when the record survives a kill of the process. */
+  append(record: IUsageRecord, done: (error: Error | null) => void): void;
+}
+
+export interface SettleDeps {
+  readonly spool: RecordSink;
+  readonly counters: Pick<Counters, 'addSpend'>;
+  readonly metering: Pick<CallMetering, 'price'>;
+  readonly onSettled: (x: Exchange, reading: UsageReading | null, price: Price) => void;
+}
+
+const PATH_CHARS_MAX = 1024;
+const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
+/** Error types inside a stream that are the provider's own failure (PROVIDERS §1, §2). */
+const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
+const TRANSPORT_FAILURES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
+
+/** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
+export function createSettle(deps: SettleDeps): (x: Exchange, done: (error: Error | null) => void) => void {
+  return (x, done) => {
+    if (x.settled) {
+      done(null);
+      return;
+    }
+    x.settled = true;
+    const reading = x.meter?.finish(x.responseComplete) ?? null;
+    if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
+    const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
+    const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
+    // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
+    deps.spool.append(usageRecord(x, reading, price), done);
+    if (price.costNanos > 0) deps.counters.addSpend(x.context!.agentId, price.costNanos);
+    deps.onSettled(x, reading, price);
+  };
+}
+
+/** What this exchange says about the health of its upstream (DESIGN §10). */
+export function circuitOutcome(x: Exchange, streamError: string | null): number {
+  if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
+  if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
+  const upstream = x.upstream!;
+  if (upstream.failureStatuses.has(x.upstreamStatus)) {
+    const marker = upstream.failureExemptMarker;
+    return marker !== null && x.failureHead.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
+  }
+  if (streamError !== null && SERVER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
+  // The agent left before the end: nobody knows how it would have gone on.
+  return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
+}
+
+function usageRecord(x: Exchange, reading: UsageReading | null, price: Price): IUsageRecord {
+  const context = x.context!;
+  const upstream = x.upstream!;
+  const { rest } = x.target!;
+  const record: IUsageRecord = {
+    id: x.request.id,
+    keyId: context.keyId,
+    agentId: context.agentId,
+    orgId: context.orgId,
+    providerSlug: upstream.providerSlug,
+    accountId: upstream.accountId,
+    startedAtMs: x.request.startedAtMs,
+    method: x.request.method,
+    path: rest.length > PATH_CHARS_MAX ? rest.slice(0, PATH_CHARS_MAX) : rest,
+    status: x.upstreamStatus,
+    error: x.errorClass,
+    model: reading?.model ?? x.requestModel ?? '',
+    tokensInUncached: reading?.tokensInUncached ?? 0,
+    tokensCacheRead: reading?.tokensCacheRead ?? 0,
+    tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
+    tokensOut: reading?.tokensOut ?? 0,
+    tokensReasoning: reading?.tokensReasoning ?? 0,
+    costNanos: price.costNanos,
+    usageSource: reading?.source ?? 'none',
+    priceSource: price.source,
+    durationMs: Math.round(performance.now() - x.request.startedTick),
+    bytesIn: x.body?.bytes ?? x.bytesIn,
+    bytesOut: x.bytesOut,
+    streamed: x.streamed,
+    circuitKey: upstream.circuitKey,
+    circuitEpoch: x.circuitEpoch,
+    circuitOutcome: circuitOutcome(x, reading?.streamError ?? null),
+    probeLease: x.probeLease,
+    responseStatus: x.responseStatus,
+    websocket: x.websocket,
+  };
+  if (x.respondedTick > 0) record.ttfbMs = Math.round(x.respondedTick - x.request.startedTick);
+  return record;
+}

@@ -1,0 +1,239 @@
+/** For tests: the real server with hand-written fakes for everything that is not the data plane's core. */
+import { createHash } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { createLogger } from '@acg/base/log';
+import type { IUsageRecord } from '@acg/proto/messages';
+import type { AgentContext, Upstream } from '../../context/agent-context.js';
+import type { Lookup } from '../../context/context-cache.js';
+import type { Admission, AdmissionRequest, AgentStanding } from '../../counters/counters.js';
+import type { UsageMeter, UsageReading } from '../../metering/meter.js';
+import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
+import { type Connector, type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
+import type { CallMetering } from '../call-metering.js';
+import type { CircuitView } from '../stages/circuit.js';
+
+export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
+export const PROVIDER_KEY = 'sk-provider-secret';
+
+export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Upstream {
+  return {
+    providerSlug: 'openai',
+    publicSlug: 'openai',
+    accountId: 'account-1',
+    accountStatus: 'active',
+    custom: false,
+    origin,
+    basePath: '',
+    tenantAddress: false,
+    circuitKey: `openai ${origin}`,
+    injection: {
+      kind: 'header',
+      name: 'authorization',
+      value: `Bearer ${PROVIDER_KEY}`,
+      alternatives: new Map(),
+      bearerUnlessUserJwt: null,
+      extraHeaders: [],
+      extraQuery: [],
+      dropHeaders: new Set(),
+      secretForms: [PROVIDER_KEY],
+    },
+    usageFormat: 'none',
+    priceProvider: '',
+    failureStatuses: new Set([500, 502, 503, 504]),
+    failureExemptMarker: null,
+    websocket: false,
+    ...changes,
+  };
+}
+
+export function contextOf(upstreams: readonly Upstream[], changes: Partial<AgentContext> = {}): AgentContext {
+  return {
+    keyId: 'key-1',
+    keyScope: 'agent',
+    keyExpiresAtMs: null,
+    orgId: 'org-1',
+    projectId: 'project-1',
+    agentId: 'agent-1',
+    agentName: 'Agent',
+    agentSlug: 'agent',
+    agentStatus: 'active',
+    rpmLimit: 60,
+    rpdLimit: 10_000,
+    budgetCents: null,
+    budgetNanos: null,
+    spendMonth: '2026-11',
+    spendNanos: 0,
+    upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
+    unassignedProviders: new Set(['anthropic']),
+    ...changes,
+  };
+}
+
+const READING: UsageReading = {
+  tokensInUncached: 0,
+  tokensCacheRead: 0,
+  tokensCacheWrite: 0,
+  tokensOut: 0,
+  tokensReasoning: 0,
+  model: null,
+  source: 'none',
+  streamError: null,
+  extras: {} as UsageReading['extras'],
+};
+
+/** Counts the bytes it observes. */
+class CountingMeter implements UsageMeter {
+  bytes = 0;
+  observe(chunk: Buffer): void {
+    this.bytes += chunk.length;
+  }
+  finish(): UsageReading {
+    return { ...READING, tokensOut: this.bytes };
+  }
+}
+
+const ADMITTED: Admission = { outcome: 'admitted', rpmRemaining: 59, resetAtSec: 1_900_000_000, spentNanos: 0 };
+
+/** Every part that a test may look at or change while the server runs. */
+export class Fixture {
+  readonly records: IUsageRecord[] = [];
+  readonly rejections: string[] = [];
+  readonly admissions: AdmissionRequest[] = [];
+  readonly spend: [agentId: string, costNanos: number][] = [];
+  readonly releasedProbes: string[] = [];
+  readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
+  lookup: Lookup = { context: null, refusal: 'unknown_token' };
+  /** The next lookups miss and answer later. */
+  lookupLater = false;
+  admission: Admission = ADMITTED;
+  admitLater = false;
+  standing: AgentStanding | null = null;
+  circuit: CircuitView | null = null;
+  probe: string | null = 'lease-1';
+  spoolFull = false;
+  /** Null: records are confirmed in the next turn; else they wait here. */
+  heldRecords: ((error: Error | null) => void)[] | null = null;
+  costNanos = 0;
+  /** Dials the addresses that tenants gave; null refuses all. */
+  egress: Connector | null = null;
+  bugs = 0;
+  port = 0;
+  readonly pools: UpstreamPools;
+  readonly server: ProxyServer;
+
+  /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
+  constructor(
+    options: Partial<ProxyOptions> = {},
+    metering: CallMetering | null = null,
+    timeouts: Partial<PoolOptions> = {},
+  ) {
+    this.pools = new UpstreamPools({
+      connectTimeoutMs: 30_000,
+      headersTimeoutMs: 20_000,
+      bodyTimeoutMs: 20_000,
+      egressConnector: (options, done) => {
+        if (this.egress === null) done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null);
+        else this.egress(options, done);
+      },
+      ...timeouts,
+    });
+    this.server = new ProxyServer(this.#deps(options, metering ?? this.#fakeMetering()));
+  }
+
+  static async start(
+    context: AgentContext,
+    options: Partial<ProxyOptions> = {},
+    metering: CallMetering | null = null,
+    timeouts: Partial<PoolOptions> = {},
+  ): Promise<Fixture> {
+    const fixture = new Fixture(options, metering, timeouts);
+    fixture.lookup = { context, refusal: null };
+    fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
+    return fixture;
+  }
+
+  async stop(): Promise<void> {
+    await this.server.drain(0);
+    this.server.close();
+    this.pools.close();
+  }
+
+  /** A raw connection to the agents' port. */
+  connect(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.port, '127.0.0.1', () => resolve(socket));
+      socket.once('error', reject);
+    });
+  }
+
+  #deps(options: Partial<ProxyOptions>, metering: CallMetering): ProxyDeps {
+    const tokenHash = createHash('sha256').update(GATEWAY_TOKEN).digest('hex');
+    const found = (hash: string): Lookup =>
+      hash === tokenHash ? this.lookup : { context: null, refusal: 'unknown_token' };
+    return {
+      options: {
+        headerBytesMax: 16_384,
+        headerCountMax: 80,
+        bufferedBodyBytesMax: 65_536,
+        connectionsMax: 1_000,
+        inflightMax: 1_000,
+        handshakeTimeoutMs: 30_000,
+        editedBodiesBytesMax: 64 * 1024 * 1024,
+        ...options,
+      },
+      contexts: {
+        get: (hash) => (this.lookupLater ? null : found(hash)),
+        resolve: (hash, _ref, done) => setImmediate(() => done(found(hash))),
+      },
+      counters: {
+        admit: (request, done) => {
+          this.admissions.push(request);
+          if (this.admitLater) setImmediate(() => done(this.admission));
+          else done(this.admission);
+        },
+        addSpend: (agentId, costNanos) => void this.spend.push([agentId, costNanos]),
+        standing: (_request, done) => done(this.standing),
+      },
+      circuits: {
+        view: () => this.circuit,
+        acquireProbe: (_key, _epoch, done) => setImmediate(() => done(this.probe)),
+        releaseProbe: (_key, lease) => void this.releasedProbes.push(lease),
+        probeSucceeded: (...probe) => void this.goodProbes.push(probe),
+      },
+      spool: this.#spool(),
+      metering,
+      pools: this.pools,
+      tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
+      onAuthenticated: () => {},
+      metrics: { onRejected: () => {}, onSettled: () => {}, onStreamOpened: () => {}, onBug: () => void this.bugs++ },
+      log: createLogger('test', 'silent'),
+    };
+  }
+
+  #fakeMetering(): CallMetering {
+    return {
+      bodyBytesWanted: () => 0,
+      request: (_x, body) => body,
+      requestObserver: () => null,
+      response: (x) => {
+        x.meter = new CountingMeter();
+        return null;
+      },
+      price: () => ({ costNanos: this.costNanos, source: 'none' }),
+    };
+  }
+
+  #spool(): ProxyDeps['spool'] {
+    const fixture = this;
+    return {
+      get full() {
+        return fixture.spoolFull;
+      },
+      append: (record, done) => {
+        this.records.push(record);
+        if (this.heldRecords === null) setImmediate(done, null);
+        else this.heldRecords.push(done);
+      },
+    };
+  }
+}

@@ -1,0 +1,357 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
+import { type PoolOptions, type UpstreamCall, UpstreamPools } from '../upstream/pools.js';
+import { type Certificate, makeCertificate, RecordedCall, trust } from '../upstream/upstream-call-fixture.js';
+
+let certificate: Certificate;
+beforeAll(() => {
+  certificate = makeCertificate('DNS:localhost,IP:127.0.0.1');
+  trust(certificate);
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+function poolsWith(over: Partial<PoolOptions> = {}): UpstreamPools {
+  const pools = new UpstreamPools({
+    connectTimeoutMs: 5_000,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 60_000,
+    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8'], connectTimeoutMs: 5_000 }),
+    ...over,
+  });
+  closing.push(() => pools.close());
+  return pools;
+}
+
+const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+/** How many requests have arrived completely on a connection that gets no bodies. */
+const requests = (peer: RawPeer): number => peer.text.split('\r\n\r\n').length - 1;
+
+describe.each([
+  ['plain', false, false],
+  ['TLS', true, false],
+  ['plain, guarded', false, true],
+  ['TLS, guarded', true, true],
+])('connection: %s', (_name, secure, guarded) => {
+  async function start(over: Partial<PoolOptions> = {}) {
+    const upstream = await RawUpstream.start(secure ? certificate : null);
+    closing.push(() => upstream.stop());
+    const pools = poolsWith(over);
+    const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
+    const call = (given: Partial<UpstreamCall> = {}): RecordedCall =>
+      new RecordedCall(pools.acquire(origin, guarded, false), given);
+    return { upstream, pools, call };
+  }
+
+  test('one call after the other goes over one connection', async () => {
+    const { upstream, call } = await start();
+    for (let i = 0; i < 3; i++) {
+      const sent = call({ method: 'POST', body: Buffer.from(`body ${i}\xff`, 'latin1') });
+      const peer = await upstream.connection();
+      await peer.sees(`body ${i}\xff`);
+      peer.send(Buffer.from(answer(`answer ${i}\xff`), 'latin1'));
+      expect((await sent.ends()).body.toString('latin1')).toBe(`answer ${i}\xff`);
+    }
+    expect(upstream.connections).toHaveLength(1);
+  });
+
+  test.each([200, 40_000, 300_000])(
+    'a paused answer of %i bytes arrives whole, and the next call as well',
+    async (bytes) => {
+      const { upstream, call } = await start();
+      const first = call();
+      first.accepts = false;
+      const peer = await upstream.connection();
+      await peer.until(() => requests(peer) === 1);
+      const body = Array.from({ length: bytes / 4 }, (_, i) => String(i % 10_000).padStart(4)).join('');
+      peer.send(answer(body));
+      await first.until(() => first.pieces.length > 0);
+      while (!first.over) {
+        first.resume?.(); // accepts no piece without being asked again
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(first.body.toString('latin1')).toBe(body);
+      const second = call();
+      await peer.until(() => requests(peer) === 2);
+      peer.send(answer('second'));
+      expect((await second.ends()).body.toString()).toBe('second');
+      expect(upstream.connections).toHaveLength(1);
+    },
+  );
+
+  test('a paused upstream is held back and goes on afterwards', async () => {
+    const { upstream, call } = await start();
+    const sent = call();
+    sent.accepts = false;
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    const bytes = 32 * 1024 * 1024;
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
+    const block = Buffer.alloc(1024 * 1024, 'x');
+    for (let i = 0; i < 32; i++) peer.send(block);
+    await sent.until(() => sent.pieces.length > 0);
+    // What the kernel's buffers do not hold stays with the sender, for as many turns as one may watch.
+    for (let i = 0; i < 2_000; i++) await new Promise((resolve) => setImmediate(resolve));
+    const held = sent.body.length;
+    expect(held).toBeLessThan(1024 * 1024);
+    expect(peer.socket.writableLength).toBeGreaterThan(8 * 1024 * 1024);
+    sent.accepts = true;
+    sent.resume!();
+    expect((await sent.ends()).body.length).toBe(bytes);
+  });
+
+  test('bytes behind an answer are nobody’s: the connection ends', async () => {
+    const { upstream, call } = await start();
+    const first = call();
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.send(answer('one') + answer('smuggled'));
+    expect((await first.ends()).body.toString()).toBe('one');
+    const second = call();
+    const other = await upstream.connection(1);
+    await other.until(() => requests(other) === 1);
+    other.send(answer('two'));
+    expect((await second.ends()).body.toString()).toBe('two');
+    await peer.ends();
+  });
+
+  test('bytes on a free connection end it', async () => {
+    const { upstream, call } = await start();
+    const first = call();
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.send(answer('one'));
+    await first.ends();
+    peer.send(answer('smuggled'));
+    await peer.ends();
+    const second = call();
+    const other = await upstream.connection(1);
+    await other.until(() => requests(other) === 1);
+    other.send(answer('two'));
+    expect((await second.ends()).body.toString()).toBe('two');
+  });
+
+  test('an answer that came before the request does not count twice', async () => {
+    const { upstream, call } = await start();
+    const first = call();
+    const peer = await upstream.connection();
+    peer.send(answer('early'));
+    expect((await first.ends()).body.toString()).toBe('early');
+    peer.send(answer('late'));
+    await peer.ends();
+  });
+
+  test('a connection that the server closes while it is free is not used', async () => {
+    const { upstream, call } = await start();
+    const first = call();
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.send(answer('one'));
+    await first.ends();
+    peer.socket.end();
+    await peer.ends();
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = call();
+    const other = await upstream.connection(1);
+    await other.until(() => requests(other) === 1);
+    other.send(answer('two'));
+    expect((await second.ends()).body.toString()).toBe('two');
+  });
+
+  test('a body until the end of the connection is complete with it, also when it was paused', async () => {
+    const { upstream, call } = await start();
+    const sent = call();
+    sent.accepts = false;
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');
+    await sent.until(() => sent.pieces.length > 0);
+    peer.socket.end(' and more');
+    sent.accepts = true;
+    sent.resume!();
+    expect((await sent.ends()).body.toString()).toBe('all of it and more');
+  });
+
+  test.each([
+    ['before its head', ''],
+    ['in its head', 'HTTP/1.1 200 OK\r\ncont'],
+    ['in a fixed body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+    ['in a chunked body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+  ])('an answer that ends %s is an error, once', async (_where, text) => {
+    const { upstream, call } = await start();
+    const sent = call();
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.socket.end(text);
+    expect(await sent.fails()).toBeInstanceOf(Error);
+    expect([sent.errors, sent.completed]).toEqual([1, 0]);
+    expect(sent.body.toString()).toBe(text.includes('abc') ? 'abc' : '');
+  });
+
+  test('an aborted call ends its connection, and only its own', async () => {
+    const { upstream, call } = await start();
+    const kept = call();
+    const keptPeer = await upstream.connection();
+    const aborted = call();
+    const peer = await upstream.connection(1);
+    await peer.until(() => requests(peer) === 1);
+    aborted.abort!(new Error('gone'));
+    expect((await aborted.fails()).message).toBe('gone');
+    await peer.ends();
+    await keptPeer.until(() => requests(keptPeer) === 1);
+    keptPeer.send(answer('kept'));
+    expect((await kept.ends()).body.toString()).toBe('kept');
+  });
+
+  test('an abort from within the body reports nothing more than the error', async () => {
+    const { upstream, call } = await start();
+    const sent = call();
+    sent.onDataHook = () => sent.abort?.(new Error('gone'));
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    peer.send(answer('abc'));
+    expect((await sent.fails()).message).toBe('gone');
+    await peer.ends();
+    expect([sent.errors, sent.completed, sent.pieces.length]).toEqual([1, 0, 1]);
+  });
+
+  test('an answer to a request that was not sent completely ends the connection', async () => {
+    const { upstream, call } = await start();
+    const sent = call({ method: 'POST', body: Buffer.alloc(32 * 1024 * 1024, 'b') });
+    const peer = await upstream.connection();
+    peer.socket.pause();
+    peer.send(answer('refused'));
+    expect((await sent.ends()).body.toString()).toBe('refused');
+    peer.socket.resume();
+    await peer.ends();
+    expect(peer.received.length).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test('what the server says about keeping is honoured', async () => {
+    const { upstream, call } = await start();
+    const heads = [
+      'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n',
+      'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n',
+    ];
+    for (const [i, head] of heads.entries()) {
+      const sent = call();
+      const peer = await upstream.connection(i);
+      await peer.until(() => requests(peer) === 1);
+      peer.send(head);
+      await sent.ends();
+      await peer.ends();
+    }
+    const sent = call({ method: 'HEAD' });
+    const peer = await upstream.connection(heads.length);
+    await peer.until(() => requests(peer) === 1);
+    peer.send('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n');
+    expect((await sent.ends()).body.length).toBe(0);
+    await peer.ends();
+  });
+
+  test('silence ends a call: before the head, in the body, and not while it is paused', async () => {
+    const { upstream, call } = await start({ headersTimeoutMs: 40, bodyTimeoutMs: 40 });
+    const startedTick = performance.now();
+    const silent = call();
+    expect(await silent.fails()).toMatchObject({ code: 'ETIMEDOUT' });
+    expect(performance.now() - startedTick).toBeGreaterThanOrEqual(40);
+    const stuck = call();
+    const peer = await upstream.connection(1);
+    peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
+    expect(await stuck.fails()).toMatchObject({ code: 'ETIMEDOUT' });
+    expect(stuck.body.toString()).toBe('abc');
+    const paused = call();
+    paused.accepts = false;
+    const patient = await upstream.connection(2);
+    patient.send('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc');
+    await paused.until(() => paused.pieces.length > 0);
+    const bystander = call();
+    await bystander.fails(); // as much time as the paused one would have had
+    expect(paused.over).toBe(false);
+    paused.accepts = true;
+    paused.resume!();
+    patient.send('def');
+    expect((await paused.ends()).body.toString()).toBe('abcdef');
+  });
+
+  test('a closed pool lets calls end, and then their connections', async () => {
+    const { upstream, pools, call } = await start();
+    const free = call();
+    const freePeer = await upstream.connection();
+    await freePeer.until(() => requests(freePeer) === 1);
+    const busy = call();
+    const busyPeer = await upstream.connection(1);
+    await busyPeer.until(() => requests(busyPeer) === 1);
+    freePeer.send(answer('free'));
+    await free.ends();
+    pools.close();
+    await freePeer.ends();
+    expect(busyPeer.closed).toBe(false);
+    busyPeer.send(answer('busy'));
+    expect((await busy.ends()).body.toString()).toBe('busy');
+    await busyPeer.ends();
+  });
+
+  test('a connection that lives on does not keep what its first call sent', async () => {
+    const { upstream, call } = await start();
+    let body: WeakRef<Buffer> | null = null;
+    const first = ((): RecordedCall => {
+      const bytes = Buffer.allocUnsafeSlow(40_000).fill('b');
+      body = new WeakRef(bytes);
+      return call({ method: 'POST', body: bytes });
+    })();
+    const peer = await upstream.connection();
+    await peer.until(() => peer.text.endsWith('b'.repeat(40_000)));
+    peer.send(answer('one'));
+    await first.ends();
+    for (let turn = 0; turn < 100 && body!.deref() !== undefined; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collectGarbage();
+    }
+    expect(body!.deref()).toBeUndefined();
+    expect(peer.closed).toBe(false);
+  });
+
+  test('a connection that is gone is forgotten', async () => {
+    const { upstream, call } = await start();
+    for (const how of ['aborted', 'cut', 'closed by the server']) {
+      const ref = await (async (): Promise<WeakRef<object>> => {
+        const index = upstream.connections.length;
+        const sent = call();
+        const peer = await upstream.connection(index);
+        await peer.until(() => requests(peer) === 1);
+        if (how === 'aborted') sent.abort!();
+        else if (how === 'cut') peer.socket.destroy();
+        else peer.socket.end(answer('one'));
+        await sent.until(() => sent.over);
+        await peer.ends();
+        return new WeakRef(sent.connection);
+      })();
+      for (let turn = 0; turn < 100 && ref.deref() !== undefined; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collectGarbage();
+      }
+      expect([how, ref.deref()]).toEqual([how, undefined]);
+    }
+  });
+
+  test('a closed pool still ends a call whose upstream says nothing', async () => {
+    const { upstream, pools, call } = await start({ headersTimeoutMs: 40 });
+    const silent = call();
+    const peer = await upstream.connection();
+    await peer.until(() => requests(peer) === 1);
+    pools.close();
+    expect(await silent.fails()).toMatchObject({ code: 'ETIMEDOUT' });
+    await peer.ends();
+  });
+});

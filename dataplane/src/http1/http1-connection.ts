@@ -1,0 +1,232 @@
+/**
+ * One HTTP/1.1 connection to an upstream for requests whose body is at hand, one at a time. A request is one write; what
+ * comes back is read out of one buffer that all connections share, without a stream, a timer or a promise per call:
+ * undici needs 13 µs for what takes 8 here (bench/RESULTS.md). Bodies that stream go through undici.
+ */
+import type { Socket } from 'node:net';
+import type { OnRead } from '../upstream/dial.js';
+import type { Connection, UpstreamCall, UpstreamHandler } from '../upstream/pools.js';
+import { declaredLength, requestHead } from './request-head.js';
+import { ResponseReader, type ResponseSink } from './response-reader.js';
+
+/** Opens the socket; calls back once. Uses the {@link OnRead}, or leaves reading to `data` events (`reads` false). */
+export type Opener = (
+  onread: OnRead,
+  done: (error: Error | null, socket: Socket | null, reads: boolean) => void,
+) => void;
+
+/** Ticks ({@link Http1Connection.tick}) without a head or a piece of a body; single bytes of a head gain no time. */
+export interface QuietLimits {
+  readonly headTicks: number;
+  readonly bodyTicks: number;
+  readonly idleTicks: number;
+  readonly idleTicksMax: number;
+  readonly ticksPerSec: number;
+}
+
+export interface ConnectionOwner {
+  /** The call is over. */
+  give(connection: Http1Connection): void;
+  /** Will never carry another call. */
+  gone(connection: Http1Connection): void;
+}
+
+/** The upstream sent nothing for too long. */
+export class UpstreamSilent extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** The upstream ended the connection before its answer was complete. */
+export class ConnectionLost extends Error {}
+
+const READ_BYTES = 64 * 1024;
+/** Up to here head and body are joined: one write of one piece. */
+const JOINED_BYTES_MAX = 8 * 1024;
+/** A server that says when it closes is not given a request in the last moment. */
+const KEEP_ALIVE_MARGIN_SEC = 2;
+/** Every read is handled before the next begins. */
+const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export class Http1Connection implements Connection, ResponseSink {
+  readonly #host: string;
+  readonly #open: Opener;
+  readonly #limits: QuietLimits;
+  readonly #owner: ConnectionOwner;
+  readonly #reader = new ResponseReader(this);
+  #socket: Socket | null = null;
+  /** Waits for the socket. */
+  #first: { readonly method: string; readonly head: string; readonly body: Buffer | null } | null = null;
+  /** Of the call under way. */
+  #handler: UpstreamHandler | null = null;
+  #quietTicks = 0;
+  #quietTicksMax = 0;
+  #paused = false;
+  #dead = false;
+  usedTick = 0;
+
+  /** `host`: for the header of that name. */
+  constructor(host: string, open: Opener, limits: QuietLimits, owner: ConnectionOwner) {
+    this.#host = host;
+    this.#open = open;
+    this.#limits = limits;
+    this.#owner = owner;
+  }
+
+  /** Throws `InvalidRequest` before anything was sent. */
+  dispatch(call: UpstreamCall, handler: UpstreamHandler): void {
+    const body = call.body as Buffer | null;
+    const length = declaredLength(call.method, body);
+    const head = requestHead(call.method, call.path, this.#host, call.headers, length);
+    this.#handler = handler;
+    if (this.#socket !== null) {
+      this.#send(call.method, head, body);
+      return;
+    }
+    this.#first = { method: call.method, head, body };
+    this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
+  }
+
+  release(): void {
+    this.#owner.give(this);
+  }
+
+  /** Whether another call may go out on it. */
+  get usable(): boolean {
+    return !this.#dead && this.#handler === null;
+  }
+
+  close(): void {
+    this.#fail(new ConnectionLost('closed'));
+  }
+
+  /** Time passes: ends what has been quiet for too long. */
+  tick(): void {
+    if (this.#paused || this.#socket === null || ++this.#quietTicks <= this.#quietTicksMax) return;
+    this.#fail(new UpstreamSilent('the upstream sent nothing for too long'));
+  }
+
+  onHead(status: number, rawHeaders: string[]): void {
+    this.#quietTicks = 0;
+    if (status >= 200) this.#quietTicksMax = this.#limits.bodyTicks;
+    this.#handler!.onHeaders(status, rawHeaders, this.#resume);
+  }
+
+  onBody(bytes: Buffer): void {
+    this.#quietTicks = 0;
+    if (!this.#handler!.onData(bytes)) this.#paused = true;
+  }
+
+  onEnd(): void {
+    const handler = this.#handler!;
+    this.#handler = null;
+    const paused = this.#paused;
+    this.#paused = false;
+    // What was answered before it was sent completely would run into the next request.
+    if (this.#reader.reusable && this.#socket!.writableLength === 0) this.#rest(paused);
+    else this.#end();
+    try {
+      handler.onComplete();
+    } catch (error) {
+      handler.onError(error as Error); // a bug costs its call, not the agent's patience
+    }
+  }
+
+  /** Holds nothing of the first call: who dialled keeps it as long as the socket lives. */
+  readonly #onOpen = (error: Error | null, socket: Socket | null, reads: boolean): void => {
+    const first = this.#first!;
+    this.#first = null;
+    if (error !== null) {
+      this.#fail(error);
+      return;
+    }
+    this.#attach(socket!, reads);
+    if (this.#dead) socket!.destroy();
+    else this.#send(first.method, first.head, first.body);
+  };
+
+  #attach(socket: Socket, reads: boolean): void {
+    this.#socket = socket;
+    if (!reads) {
+      socket.on('data', (bytes: Buffer) => {
+        if (!this.#onRead(bytes.length, bytes)) socket.pause();
+      });
+    }
+    socket.on('end', this.#onGone);
+    socket.on('close', this.#onGone);
+    socket.on('error', (error) => this.#fail(error));
+  }
+
+  #send(method: string, head: string, body: Buffer | null): void {
+    const socket = this.#socket!;
+    this.#handler!.onConnect(this.#abort);
+    if (this.#dead) return;
+    this.#reader.begin(method);
+    this.#quietTicks = 0;
+    this.#quietTicksMax = this.#limits.headTicks;
+    if (body === null || body.length === 0) {
+      socket.write(head, 'latin1');
+    } else if (body.length <= JOINED_BYTES_MAX) {
+      socket.write(head + body.toString('latin1'), 'latin1');
+    } else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      socket.write(body);
+      socket.uncork();
+    }
+  }
+
+  readonly #onRead = (length: number, bytes: Uint8Array): boolean => {
+    try {
+      this.#reader.push(bytes as Buffer, length);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+    if (this.#handler === null && !this.#reader.reusable) this.#end();
+    return !this.#paused;
+  };
+
+  readonly #resume = (): void => {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket!.resume();
+  };
+
+  readonly #abort = (error?: Error): void => this.#fail(error ?? new ConnectionLost('aborted'));
+
+  readonly #onGone = (): void => {
+    if (this.#dead) return;
+    if (!this.#reader.end()) this.#fail(new ConnectionLost('the upstream closed the connection'));
+    else this.#end();
+  };
+
+  /** Between two calls. */
+  #rest(paused: boolean): void {
+    // A TLS socket that was paused goes on to hand over what it has deciphered already: the end may be in it.
+    if (paused) this.#socket!.resume();
+    const { idleTicks, idleTicksMax, ticksPerSec } = this.#limits;
+    const said = this.#reader.keepAliveSec;
+    if (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC) {
+      this.#end();
+      return;
+    }
+    this.#quietTicks = 0;
+    this.#quietTicksMax =
+      said === -1 ? idleTicks : Math.min(idleTicksMax, (said - KEEP_ALIVE_MARGIN_SEC) * ticksPerSec);
+  }
+
+  #fail(error: Error): void {
+    const handler = this.#handler;
+    this.#handler = null;
+    this.#end();
+    handler?.onError(error);
+  }
+
+  #end(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#paused = false;
+    this.#reader.stop();
+    this.#socket?.destroy();
+    this.#owner.gone(this);
+  }
+}

@@ -1,0 +1,282 @@
+import { findProvider } from '@pydantic/genai-prices';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { UsageReading } from '../metering/meter.js';
+import { emptyCounts } from '../metering/usage-fields.js';
+import { readingOf } from '../metering/usage-reader.js';
+import { type PricedUpstream, PriceTable } from './price.js';
+
+const NOW = Date.parse('2026-11-20T00:00:00Z');
+const openai: PricedUpstream = {
+  providerSlug: 'openai',
+  priceProvider: 'openai',
+  usageFormat: 'openai',
+  origin: 'https://api.openai.com',
+};
+const anthropic: PricedUpstream = {
+  providerSlug: 'anthropic',
+  priceProvider: 'anthropic',
+  usageFormat: 'anthropic',
+  origin: 'https://api.anthropic.com',
+};
+const custom = (slug: string, origin: string): PricedUpstream => ({
+  providerSlug: slug,
+  priceProvider: '',
+  usageFormat: 'openai',
+  origin,
+});
+
+function usage(
+  model: string | null,
+  counts: Partial<ReturnType<typeof emptyCounts>>,
+  extras: Parameters<typeof readingOf>[3] = {},
+): UsageReading {
+  return readingOf({ ...emptyCounts(), ...counts }, 'reported', model, extras);
+}
+
+const table = (now = NOW): PriceTable => new PriceTable(() => now);
+
+describe('price: golden cases, worked out by hand from the published lists', () => {
+  const cases: [string, PricedUpstream, UsageReading, number][] = [
+    // gpt-5-mini $0.25 in, $0.025 cached, $2.00 out: 86×250 + 1920×25 + 300×2000 nanos = 21 500 + 48 000 + 600 000
+    ['gpt-5-mini', openai, usage('gpt-5-mini-2025-08-07', { inUncached: 86, cacheRead: 1920, out: 300 }), 669_500],
+    // Haiku 4.5 $1, 5m write $1.25, 1h write $2, hit $0.10, out $5, search $10/1000:
+    // 25×1000 + 300×1250 + 100×2000 + 3000×100 + 503×5000 + 2×10 000 000
+    [
+      'claude-haiku-4-5 with cache and searches',
+      anthropic,
+      usage('claude-haiku-4-5-20251001', {
+        inUncached: 25,
+        cacheWrite: 400,
+        cacheWrite1h: 100,
+        cacheRead: 3000,
+        out: 503,
+        webSearches: 2,
+      }),
+      25_000 + 375_000 + 200_000 + 300_000 + 2_515_000 + 20_000_000,
+    ],
+    // gpt-6-sol ≤ 272k: $2 / $10; above: $4 / $15 for the whole request
+    [
+      'gpt-6-sol, 272 000 tokens',
+      openai,
+      usage('gpt-6-sol', { inUncached: 272_000, out: 100 }),
+      544_000_000 + 1_000_000,
+    ],
+    [
+      'gpt-6-sol, 272 001 tokens, most of them cached',
+      openai,
+      usage('gpt-6-sol', { inUncached: 1, cacheRead: 272_000, out: 100 }),
+      4_000 + 108_800_000 + 1_500_000,
+    ],
+    // Batch of 1000 prompts of 1000 tokens each at half of $2 / $10: the step goes by the single prompt
+    [
+      'gpt-6-sol, results of a batch',
+      openai,
+      usage('gpt-6-sol', { inUncached: 1_000_000, out: 1000 }, { serviceTier: 'batch', modelCalls: 1000 }),
+      1_000_000_000 + 5_000_000,
+    ],
+    // Opus 5.5 $4 / $20, us region 1.1×: (1000×4000 + 100×20000) × 1.1
+    [
+      'claude-opus-5-5 in the us',
+      anthropic,
+      usage('claude-opus-5-5', { inUncached: 1000, out: 100 }, { inferenceGeo: 'us' }),
+      6_600_000,
+    ],
+    // Opus 5.5 fast mode $8 / $40
+    [
+      'claude-opus-5-5 fast',
+      anthropic,
+      usage('claude-opus-5-5', { inUncached: 1000, out: 100 }, { speed: 'fast' }),
+      12_000_000,
+    ],
+    // Flex is half, priority twice: 1000×250 + 100×2000 = 450 000
+    ['flex', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'flex' }), 225_000],
+    ['priority', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'priority' }), 900_000],
+    // GPT-5.5 in fast mode: $12.50 / $75 instead of $5 / $30
+    ['gpt-5.5 fast', openai, usage('gpt-5.5', { inUncached: 1000, out: 100 }, { serviceTier: 'fast' }), 20_000_000],
+    // Fable 5.2 $8, hit $0.20, $40
+    [
+      'claude-fable-5-2',
+      anthropic,
+      usage('claude-fable-5-2', { inUncached: 1000, cacheRead: 1000, out: 100 }),
+      8_000_000 + 200_000 + 4_000_000,
+    ],
+    // tts-1: $15 per million characters; 4000 characters are 1000 estimated tokens
+    ['tts-1', openai, usage('tts-1', { inUncached: 1000, out: 1250 }), 60_000_000],
+    ['default tier', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'default' }), 450_000],
+    // Haiku 5.5 ≤ 100k prompt: $0.10 / $0.50; above: $0.50 / $2.50
+    ['claude-haiku-5-5', anthropic, usage('claude-haiku-5-5', { inUncached: 1000, out: 1000 }), 600_000],
+    [
+      'claude-haiku-5-5, long prompt',
+      anthropic,
+      usage('claude-haiku-5-5-20261007', { inUncached: 150_000, out: 1000 }),
+      77_500_000,
+    ],
+    // GPT-6.1 Terra $1 / $0.05 cached / $5
+    [
+      'gpt-6.1-terra',
+      openai,
+      usage('gpt-6.1-terra', { inUncached: 1000, cacheRead: 1000, out: 1000 }),
+      1_000_000 + 50_000 + 5_000_000,
+    ],
+    // text-embedding-3-small $0.02: 8 × 20 nanos
+    ['embeddings', openai, usage('text-embedding-3-small', { inUncached: 8 }), 160],
+    // whisper-1 $0.006 a minute
+    ['whisper-1', openai, usage('whisper-1', { audioSeconds: 60 }), 6_000_000],
+    // gpt-image-1 text in $5, image in $10, out $40
+    [
+      'gpt-image-1',
+      openai,
+      usage('gpt-image-1', { inUncached: 50, imageIn: 40, out: 4160 }),
+      50_000 + 400_000 + 166_400_000,
+    ],
+    // gpt-audio $2.50 text in, $32 audio in, $10 text out, $64 audio out
+    [
+      'gpt-audio',
+      openai,
+      usage('gpt-audio', { inUncached: 100, audioIn: 90, out: 200, audioOut: 150 }),
+      25_000 + 2_880_000 + 500_000 + 9_600_000,
+    ],
+    // rounding: one token of text-embedding-3-small is 20 nanos, of gpt-5-nano cached 5 nanos, half up only below 1 nano
+    ['gpt-5-nano, one cached token', openai, usage('gpt-5-nano', { cacheRead: 1 }), 5],
+  ];
+  it.each(cases)('%s', (_name, upstream, reading, nanos) => {
+    expect(table().costOf({ upstream, reading })).toEqual({ costNanos: nanos, source: 'library' });
+  });
+
+  it('sonnet-5-5 cache hits: $0.20 before 2026-10-07, $0.10 after', () => {
+    const reading = usage('claude-sonnet-5-5', { cacheRead: 1000 });
+    const before = table(Date.parse('2026-10-06T23:59:59Z')).costOf({ upstream: anthropic, reading });
+    expect(before.costNanos).toBe(200_000);
+    expect(table().costOf({ upstream: anthropic, reading }).costNanos).toBe(100_000);
+  });
+});
+
+describe('price: a model nobody knows', () => {
+  it('costs the dearest current text model of the provider, flagged', () => {
+    // gpt-5.5-pro $30 / $180; Fable 5.1 $10 / $50
+    const reading = usage('gpt-9-secret', { inUncached: 1000, out: 1000 });
+    expect(table().costOf({ upstream: openai, reading })).toEqual({ costNanos: 210_000_000, source: 'fallback' });
+    expect(table().costOf({ upstream: anthropic, reading })).toEqual({ costNanos: 60_000_000, source: 'fallback' });
+    expect(table().costOf({ upstream: openai, reading: usage(null, { out: 1 }) })).toEqual({
+      costNanos: 180_000,
+      source: 'fallback',
+    });
+  });
+
+  it('the fallback is the dearest of the current generations in the library', () => {
+    const current = { openai: /^gpt-(5\.[4-9]|6)/, anthropic: /^claude-(?:opus|sonnet|haiku|fable)-(?:4-[5-9]|5)/ };
+    for (const [providerId, pattern] of Object.entries(current)) {
+      const upstream = providerId === 'openai' ? openai : anthropic;
+      const cost = (model: string): number =>
+        table().costOf({ upstream, reading: usage(model, { inUncached: 1000, out: 1000 }) }).costNanos;
+      const names = findProvider({ providerId })!.models.map((model) => model.id);
+      const dearest = Math.max(...names.filter((name) => pattern.test(name) && !name.includes('image')).map(cost));
+      expect(cost('nobody-knows-this')).toBe(dearest);
+    }
+  });
+
+  it('custom providers: by address, by slug, by name anywhere, else the dearest of the format', () => {
+    const cost = (upstream: PricedUpstream, model: string) =>
+      table().costOf({ upstream, reading: usage(model, { inUncached: 1_000_000 }) });
+    expect(cost(custom('ours', 'https://llm.example'), 'gpt-5-mini')).toEqual({
+      costNanos: 250_000_000,
+      source: 'library',
+    });
+    expect(cost(custom('ours', 'https://api.groq.com'), 'llama-3.1-8b-instant')).toEqual({
+      costNanos: 50_000_000,
+      source: 'library',
+    });
+    expect(cost(custom('ours', 'https://llm.example'), 'house-model')).toEqual({
+      costNanos: 60_000_000_000,
+      source: 'fallback',
+    });
+  });
+});
+
+describe('price: overrides', () => {
+  const book = {
+    overrides: [
+      { provider: 'resend', model: '', perRequestNanos: 400_000 },
+      { provider: 'openai', model: '', perRequestNanos: 7 },
+      { provider: 'openai', model: 'gpt-5-mini', inputPicoPerToken: 1_000_000, outputPicoPerToken: 4_000_000 },
+      {
+        provider: 'openai',
+        model: 'my-model',
+        inputPicoPerToken: 1_000_000,
+        outputPicoPerToken: 4_000_000,
+        cachedInputPicoPerToken: 100_000,
+      },
+      { provider: 'ours', model: '*' },
+    ],
+  };
+  const withBook = (): PriceTable => {
+    const prices = table();
+    prices.replaceOverrides(book);
+    return prices;
+  };
+
+  it('come before the library, also for a dated snapshot, and add to the per-request price', () => {
+    const reading = usage('gpt-5-mini-2025-08-07', { inUncached: 1000, cacheRead: 1000, out: 1000 });
+    expect(withBook().costOf({ upstream: openai, reading })).toEqual({
+      costNanos: 1_000_000 + 1_000_000 + 4_000_000 + 7,
+      source: 'override',
+    });
+    const mine = usage('my-model', { inUncached: 1000, cacheRead: 1000, out: 1000 });
+    expect(withBook().costOf({ upstream: openai, reading: mine }).costNanos).toBe(5_100_007);
+  });
+
+  it('per request: resend pays by the e-mail, a call without usage only its own price', () => {
+    const resend = {
+      providerSlug: 'resend',
+      priceProvider: '',
+      usageFormat: 'resend',
+      origin: 'https://api.resend.com',
+    };
+    const sent = readingOf(emptyCounts(), 'none', null, { units: 3 });
+    expect(withBook().costOf({ upstream: resend, reading: sent })).toEqual({
+      costNanos: 1_200_000,
+      source: 'per_request',
+    });
+    expect(table().costOf({ upstream: resend, reading: sent })).toEqual({ costNanos: 0, source: 'none' });
+  });
+
+  it("a model's own per-request price stands in for its provider's", () => {
+    const prices = table();
+    prices.replaceOverrides({
+      overrides: [...book.overrides, { provider: 'openai', model: 'flat', perRequestNanos: 900 }],
+    });
+    const flat = usage('flat', { inUncached: 1000, out: 1000 });
+    expect(prices.costOf({ upstream: openai, reading: flat })).toEqual({ costNanos: 900, source: 'override' });
+  });
+
+  it('`*` prices every model without a price of its own, free included', () => {
+    const reading = usage('house-model', { inUncached: 1000 });
+    const cost = withBook().costOf({ upstream: custom('ours', 'https://llm.example'), reading });
+    expect(cost).toEqual({ costNanos: 0, source: 'override' });
+  });
+
+  it('are replaced as a whole, and cached plans with them', () => {
+    const prices = withBook();
+    const reading = usage('gpt-5-mini', { inUncached: 1000 });
+    expect(prices.costOf({ upstream: openai, reading }).source).toBe('override');
+    prices.replaceOverrides({ overrides: [] });
+    expect(prices.costOf({ upstream: openai, reading })).toEqual({ costNanos: 250_000, source: 'library' });
+  });
+});
+
+describe('price: arithmetic', () => {
+  it('is exact for any counts (checked against BigInt), never negative, never above a safe integer', () => {
+    const count = fc.oneof(fc.nat(1000), fc.nat(100_000_000));
+    const prices = table();
+    fc.assert(
+      fc.property(count, count, count, (inUncached, cacheRead, out) => {
+        // Fable 5.1: $10 in, $0.25 hit, $50 out
+        const reading = usage('claude-fable-5-1', { inUncached, cacheRead, out }, { inferenceGeo: 'us' });
+        const pico = BigInt(inUncached) * 10_000_000n + BigInt(cacheRead) * 250_000n + BigInt(out) * 50_000_000n;
+        const nanos = (pico * 110n + 50_000n) / 100_000n;
+        expect(prices.costOf({ upstream: anthropic, reading }).costNanos).toBe(Number(nanos));
+      }),
+    );
+  });
+});

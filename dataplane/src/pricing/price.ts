@@ -1,0 +1,199 @@
+/**
+ * What a reading costs, in nano-dollars. A plan is looked up once per (provider, model) and kept:
+ *
+ *   operator's override ─▶ known-prices.ts ─▶ library ─▶ the vendor's dearest current text model, flagged `fallback`
+ *
+ * The last step is never 0: an unknown name must not be a way around a budget (DESIGN §9).
+ *
+ * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
+ * then by the slug, then by the model's name at any vendor; a model nobody knows costs the dearest of the vendor whose
+ * format the provider speaks. An override `*` sets another price for every model that has none of its own, 0 included.
+ */
+import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
+import { LRUCache } from 'lru-cache';
+import type { UsageReading } from '../metering/meter.js';
+import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
+import { libraryPlan } from './price-library.js';
+import { type Band, FAST_PERCENT, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
+
+export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
+
+export interface Cost {
+  readonly costNanos: number;
+  readonly source: PriceSource;
+}
+
+/** The part of an Upstream that decides the price. */
+export interface PricedUpstream {
+  readonly providerSlug: string;
+  /** Id in the library; `''` for custom providers and those without models. */
+  readonly priceProvider: string;
+  readonly usageFormat: string;
+  readonly origin: string;
+}
+
+export interface PriceQuery {
+  readonly upstream: PricedUpstream;
+  readonly reading: UsageReading;
+}
+
+const PLANS_MAX = 4_096;
+/** Prices have dates (and some vendors times of day), so a plan is looked up again after this. */
+const PLAN_TTL_MS = 600_000;
+/** Dearest text model on each vendor's current list; `-pro` models of earlier generations are retired or on notice. */
+const FALLBACK_MODELS: Readonly<Record<string, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
+const ANY_MODEL = '*';
+const WEB_SEARCH_PICO = 10_000_000_000; // $10 per 1000 at both vendors
+
+interface OverridePrice {
+  readonly plan: PricePlan;
+  /** Null: the provider's own per-request price holds. */
+  readonly perRequestNanos: number | null;
+}
+
+interface CachedPlan {
+  readonly plan: PricePlan | null;
+  readonly untilMs: number;
+}
+
+export class PriceTable {
+  readonly #now: () => number;
+  readonly #plans = new LRUCache<string, CachedPlan>({ max: PLANS_MAX });
+  /** `slug\nmodel`; model `''` carries the provider's per-request price. */
+  #overrides = new Map<string, OverridePrice>();
+
+  /** `now`: Unix ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Puts the operator's prices in place of all earlier ones. */
+  replaceOverrides(book: IPriceBook): void {
+    const overrides = new Map<string, OverridePrice>();
+    for (const entry of book.overrides ?? []) {
+      const provider = entry.provider ?? '';
+      const bands: Band[] = [{ aboveTokensIn: -1, rates: overrideRates(entry) }];
+      const plan: PricePlan = {
+        source: 'override',
+        bands,
+        picoPerWebSearch: WEB_SEARCH_PICO,
+        picoPerAudioSecond: 0,
+        vendor: vendorOf(provider),
+        fastPercent: FAST_PERCENT,
+      };
+      overrides.set(planKey(provider, entry.model ?? ''), {
+        plan,
+        perRequestNanos: entry.perRequestNanos || null,
+      });
+    }
+    this.#overrides = overrides;
+    this.#plans.clear();
+  }
+
+  costOf(query: PriceQuery): Cost {
+    const { upstream, reading } = query;
+    const perRequestNanos = this.#perRequestNanos(upstream, reading);
+    const plan = reading.source === 'none' ? null : this.#planOf(upstream, reading.model ?? '');
+    if (plan === null) return { costNanos: perRequestNanos, source: perRequestNanos > 0 ? 'per_request' : 'none' };
+    return { costNanos: perRequestNanos + tokensCostNanos(plan, reading), source: plan.source };
+  }
+
+  /** The model's own per-request price, else its provider's. */
+  #perRequestNanos(upstream: PricedUpstream, reading: UsageReading): number {
+    if (this.#overrides.size === 0) return 0;
+    const ofModel = reading.model === null ? null : this.#overrideOf(upstream, reading.model);
+    const ofProvider = this.#overrides.get(planKey(upstream.providerSlug, ''));
+    return (ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0) * reading.extras.units;
+  }
+
+  #planOf(upstream: PricedUpstream, model: string): PricePlan | null {
+    const key = `${upstream.providerSlug}\n${upstream.origin}\n${model}`;
+    const cached = this.#plans.get(key);
+    const nowMs = this.#now();
+    if (cached !== undefined && nowMs < cached.untilMs) return cached.plan;
+    const plan = this.#lookUp(upstream, model, nowMs);
+    this.#plans.set(key, { plan, untilMs: nowMs + PLAN_TTL_MS });
+    return plan;
+  }
+
+  #lookUp(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
+    const name = model === '' ? null : model;
+    const undated = withoutDate(model);
+    const override = this.#overrideOf(upstream, model);
+    if (override !== null) return override.plan;
+    const vendor = upstream.priceProvider;
+    if (name !== null && vendor !== '') {
+      const plan = knownPlan(vendor, undated, nowMs) ?? libraryPlan({ providerId: vendor }, model, nowMs);
+      if (plan !== null) return plan;
+    } else if (name !== null) {
+      const plan = customPlan(upstream, model, undated, nowMs);
+      if (plan !== null) return plan;
+    }
+    return this.#overrideOf(upstream, ANY_MODEL)?.plan ?? fallbackPlan(vendor || upstream.usageFormat, nowMs);
+  }
+
+  /** The entry of exactly this model, or of its name without a date. */
+  #overrideOf(upstream: PricedUpstream, model: string): OverridePrice | null {
+    if (model === '') return null;
+    const { providerSlug } = upstream;
+    const exact = this.#overrides.get(planKey(providerSlug, model));
+    return exact ?? this.#overrides.get(planKey(providerSlug, withoutDate(model))) ?? null;
+  }
+}
+
+const planKey = (provider: string, model: string): string => `${provider}\n${model}`;
+
+function vendorOf(provider: string): PricePlan['vendor'] {
+  return provider === 'openai' || provider === 'anthropic' ? provider : null;
+}
+
+function overrideRates(entry: IPriceOverride): Rates {
+  const usdPerMTok = (pico: number | null | undefined): number => Number(pico ?? 0) / 1e6;
+  const cached = entry.cachedInputPicoPerToken;
+  return ratesOf({
+    input: usdPerMTok(entry.inputPicoPerToken),
+    output: usdPerMTok(entry.outputPicoPerToken),
+    cacheRead: cached === undefined || cached === null ? undefined : usdPerMTok(cached),
+  });
+}
+
+/** `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001` without their dates. */
+function withoutDate(model: string): string {
+  return model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '');
+}
+
+function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | null {
+  let found: KnownPrice | null = null;
+  for (const price of KNOWN_PRICES) {
+    if (price.provider !== vendor || !price.models.includes(model)) continue;
+    // Before its first date a model has that price too: it is in use, so it costs something.
+    if (found === null || Date.parse(price.from) <= nowMs) found = price;
+  }
+  if (found === null) return null;
+  const bands: Band[] = [{ aboveTokensIn: -1, rates: ratesOf(found.base) }];
+  if (found.long) bands.push({ aboveTokensIn: found.long.aboveTokensIn, rates: ratesOf(found.long.price) });
+  return {
+    source: 'library',
+    bands,
+    picoPerWebSearch: WEB_SEARCH_PICO,
+    picoPerAudioSecond: 0,
+    vendor: found.provider,
+    fastPercent: FAST_PERCENT,
+  };
+}
+
+function customPlan(upstream: PricedUpstream, model: string, undated: string, nowMs: number): PricePlan | null {
+  return (
+    libraryPlan({ providerApiUrl: upstream.origin }, model, nowMs) ??
+    libraryPlan({ providerId: upstream.providerSlug }, model, nowMs) ??
+    knownPlan('openai', undated, nowMs) ??
+    knownPlan('anthropic', undated, nowMs) ??
+    libraryPlan({}, model, nowMs)
+  );
+}
+
+function fallbackPlan(vendor: string, nowMs: number): PricePlan | null {
+  const model = FALLBACK_MODELS[vendor];
+  const plan = model === undefined ? null : libraryPlan({ providerId: vendor }, model, nowMs);
+  return plan === null ? null : { ...plan, source: 'fallback' };
+}

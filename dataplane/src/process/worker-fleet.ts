@@ -1,0 +1,208 @@
+/**
+ * Keeps DATAPLANE_WORKERS processes alive that share the agents' port (SO_REUSEPORT). A worker that dies is replaced;
+ * its connections are lost, the others' are not, and its spool is adopted. Metrics of all are put together here.
+ *
+ * Some ends say that another start will hardly help: the configuration is bad, or the control plane or the system
+ * refuses. At the start such an end fails the start. Later, one worker's refusal (a certificate file caught half
+ * written, a control plane of another version) must not take down the workers that serve: it is tried again like a
+ * crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
+ */
+import { type AddressInfo, createServer } from 'node:net';
+import { Backoff } from '@acg/base/backoff';
+import type { Logger } from '@acg/base/log';
+import { AggregatorRegistry } from 'prom-client';
+import type { Config } from '../config.js';
+import { EXIT } from './exit-codes.js';
+import { type FromWorker, type WorkerEnd, WorkerProcess } from './worker-process.js';
+
+/** Names a process as a worker: `index:port`. */
+export const WORKER_VARIABLE = 'ACG_DATAPLANE_WORKER';
+
+const FIGURES_TIMEOUT_MS = 2_000;
+/** A worker that lived this long was well: it starts its successor without delay, and its refusals are forgotten. */
+const STABLE_MS = 10_000;
+/** A worker drains within the drain time; one that is not gone this much later never will be. */
+const KILL_AFTER_DRAIN_MS = 3_000;
+const REFUSALS: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.unavailable]);
+
+/** A worker could not start. */
+export class WorkerEnded extends Error {
+  constructor(
+    readonly exitCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export class WorkerFleet {
+  readonly #script: string;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #host: string;
+  readonly #stopTimeoutMs: number;
+  readonly #log: Logger;
+  readonly #onRefused: (exitCode: number, message: string) => void;
+  readonly #workers: (WorkerProcess | null)[];
+  readonly #backoffs: Backoff[];
+  /** Of each place: its last worker refused to run, and none was well since. */
+  readonly #refused: boolean[];
+  readonly #questions = new Map<number, (metrics: readonly object[]) => void>();
+  #questionId = 0;
+  #port: number;
+  #stopping = false;
+  #checkTimer: NodeJS.Timeout | null = null;
+
+  /** `onRefused`: no worker is willing to run any more; the fleet should end with this code. */
+  constructor(
+    script: string,
+    environment: NodeJS.ProcessEnv,
+    config: Pick<Config, 'host' | 'port' | 'workers' | 'drainTimeoutMs'>,
+    log: Logger,
+    onRefused: (exitCode: number, message: string) => void,
+  ) {
+    this.#script = script;
+    this.#environment = environment;
+    this.#host = config.host;
+    this.#stopTimeoutMs = config.drainTimeoutMs + KILL_AFTER_DRAIN_MS;
+    this.#log = log;
+    this.#onRefused = onRefused;
+    this.#port = config.port;
+    this.#workers = Array.from({ length: config.workers }, () => null);
+    this.#backoffs = Array.from({ length: config.workers }, () => new Backoff(100, 10_000));
+    this.#refused = Array.from({ length: config.workers }, () => false);
+  }
+
+  /** Resolves with the port when every worker listens. Rejects with `WorkerEnded` when one cannot start. */
+  async start(): Promise<number> {
+    this.#port = await freePort(this.#host, this.#port);
+    await Promise.all(this.#workers.map((_, index) => this.#launch(index)));
+    this.#checkTimer = setInterval(() => void this.#figures(), FIGURES_TIMEOUT_MS).unref();
+    await this.#figures();
+    return this.#port;
+  }
+
+  /** Resolves when every worker is gone: drained, or killed when it took longer than the drain time allows. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#checkTimer !== null) clearInterval(this.#checkTimer);
+    const workers = this.#workers.filter((worker) => worker !== null);
+    for (const worker of workers) worker.kill('SIGTERM');
+    const killTimer = setTimeout(() => {
+      for (const worker of this.#workers) {
+        if (worker === null) continue;
+        this.#log.error({ worker: worker.index }, 'a worker did not end in time: killing it');
+        worker.kill('SIGKILL');
+      }
+    }, this.#stopTimeoutMs);
+    await Promise.all(workers.map((worker) => worker.ended));
+    clearTimeout(killTimer);
+  }
+
+  async metrics(): Promise<string> {
+    const all = (await this.#figures()).map((metrics) => [...metrics]);
+    return AggregatorRegistry.aggregate(all as never).metrics();
+  }
+
+  /** Ready while at least one worker is: connections go only to those that listen. */
+  notReady(): string | null {
+    if (this.#stopping) return 'draining';
+    const listening = this.#workers.filter((worker) => worker?.listening === true);
+    if (listening.length === 0) return 'no worker is running';
+    return listening.some((worker) => worker!.notReady === null) ? null : listening[0]!.notReady;
+  }
+
+  /** Resolves when the worker listens; rejects when it ends before. */
+  #launch(index: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const environment = { ...this.#environment, [WORKER_VARIABLE]: `${index}:${this.#port}` };
+      const onMessage = (worker: WorkerProcess, message: FromWorker): void => {
+        if (message.kind === 'listening') {
+          worker.listening = true;
+          resolve();
+          return;
+        }
+        worker.notReady = message.notReady;
+        this.#questions.get(message.id)?.(message.metrics);
+      };
+      this.#workers[index] = new WorkerProcess(index, this.#script, environment, onMessage, (worker, end) => {
+        reject(new WorkerEnded(end.code === EXIT.config ? EXIT.config : EXIT.unavailable, describe(index, end)));
+        this.#onEnd(worker, end);
+      });
+    });
+  }
+
+  #onEnd(worker: WorkerProcess, end: WorkerEnd): void {
+    const { index } = worker;
+    this.#workers[index] = null;
+    // One that never listened at the start is reported by `start`.
+    if (this.#stopping || (this.#checkTimer === null && !worker.listening)) return;
+    this.#refused[index] = REFUSALS.has(end.code);
+    if (this.#refused[index] && this.#allRefused()) {
+      this.#stopping = true;
+      this.#onRefused(end.code!, describe(index, end));
+      return;
+    }
+    const backoff = this.#backoffs[index]!;
+    if (isStable(worker)) backoff.reset();
+    const delayMs = backoff.nextMs();
+    this.#log.error({ worker: index, ...end, delayMs }, 'a worker ended: replacing it');
+    setTimeout(() => {
+      if (!this.#stopping) this.#launch(index).catch(ignore); // its end was handled already
+    }, delayMs);
+  }
+
+  #allRefused(): boolean {
+    return this.#workers.every((worker, index) => this.#refused[index] && (worker === null || !isStable(worker)));
+  }
+
+  /** Asks every worker that listens; one that does not answer in time is left out. */
+  async #figures(): Promise<(readonly object[])[]> {
+    const asked = this.#workers.filter((worker) => worker?.listening === true);
+    const answers = await Promise.all(asked.map((worker) => this.#ask(worker!)));
+    return answers.filter((answer) => answer !== null);
+  }
+
+  #ask(worker: WorkerProcess): Promise<readonly object[] | null> {
+    const id = ++this.#questionId;
+    return new Promise((resolve) => {
+      const settle = (metrics: readonly object[] | null): void => {
+        clearTimeout(timer);
+        this.#questions.delete(id);
+        resolve(metrics);
+      };
+      const timer = setTimeout(() => settle(null), FIGURES_TIMEOUT_MS);
+      this.#questions.set(id, settle);
+      worker.ask({ kind: 'figures', id }, () => settle(null));
+    });
+  }
+}
+
+/**
+ * The port itself when nobody has it, or any free one for 0. Workers share the port without being asked, so they would
+ * also share it with a stranger.
+ */
+function freePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', () =>
+      reject(
+        new Error(
+          `cannot listen on ${host}:${port}: stop the other process, or set DATAPLANE_PORT (DATAPLANE_HOST) to a free one`,
+        ),
+      ),
+    );
+    probe.listen({ host, port, exclusive: true }, () => {
+      const found = (probe.address() as AddressInfo).port;
+      probe.close(() => resolve(found));
+    });
+  });
+}
+
+const isStable = (worker: WorkerProcess): boolean => performance.now() - worker.startedTick > STABLE_MS;
+
+function describe(index: number, { code, signal, error }: WorkerEnd): string {
+  if (error !== null) return `worker ${index} cannot be started: ${error}`;
+  return `worker ${index} ended with ${signal ?? `exit code ${code}`}`;
+}
+
+const ignore = (): void => {};

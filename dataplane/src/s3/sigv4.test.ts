@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import type { SigV4Injection } from '../context/agent-context.js';
+import type { TokenPosition } from '../upstream/token-position.js';
+import { planObjectRequest, presignedEndMs } from './object-request.js';
+import { amzDate, signObjectRequest } from './sigv4.js';
+
+/** Keys and cases of "Authenticating Requests: Using the Authorization Header" in the Amazon S3 API reference. */
+const AWS_EXAMPLE: SigV4Injection = {
+  kind: 'sigv4',
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  sessionToken: null,
+  region: 'us-east-1',
+  service: 's3',
+  extraHeaders: [],
+  extraQuery: [],
+  dropHeaders: new Set(),
+  secretForms: [],
+};
+const AT_MS = Date.UTC(2013, 4, 24);
+const HOST = 'examplebucket.s3.amazonaws.com';
+const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const TOKEN = `acg_${'0'.repeat(64)}`;
+const position: TokenPosition = { gatewayToken: TOKEN, form: 'sigv4', headerName: 'authorization', userJwt: null };
+
+const signature = (headers: readonly string[]): string => {
+  const at = headers.indexOf('authorization');
+  return /Signature=([0-9a-f]{64})$/.exec(headers[at + 1]!)![1]!;
+};
+
+test.each([
+  ['/test.txt', ['range', 'bytes=0-9'], 'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41'],
+  ['/?lifecycle', [], 'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543'],
+  ['/?max-keys=2&prefix=J', [], '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'],
+])('sigv4: the published example GET %s', (path, extra, expected) => {
+  const headers = [...extra, 'x-amz-content-sha256', EMPTY, 'user-agent', 'not signed'];
+  expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+  expect(signature(headers)).toBe(expected);
+});
+
+test('sigv4: a session token is sent and signed', () => {
+  const headers = ['x-amz-content-sha256', EMPTY];
+  signObjectRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
+  expect(headers).toContain('x-amz-security-token');
+  expect(headers.at(-1)).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
+});
+
+test('sigv4: raw and encoded forms of one key sign alike, a plus is not a space', () => {
+  const sign = (path: string): string => {
+    const headers = ['x-amz-content-sha256', EMPTY];
+    expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+    return signature(headers);
+  };
+  expect(sign("/b/it's(1)")).toBe(sign('/b/it%27s%281%29'));
+  expect(sign('/b/a+b')).toBe(sign('/b/a%2Bb'));
+  expect(sign('/b/a+b')).not.toBe(sign('/b/a%20b'));
+  expect(sign('/b/../c')).not.toBe(sign('/c'));
+});
+
+test('sigv4: a path that is no UTF-8 is not signed', () => {
+  expect(signObjectRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
+});
+
+test('sigv4: dates', () => {
+  expect(amzDate(AT_MS)).toBe('20130524T000000Z');
+  expect(amzDate(AT_MS + 1999)).toBe('20130524T000001Z');
+});
+
+test('object request: the hash of the client is kept where it fits the bytes', () => {
+  const hash = 'a'.repeat(64);
+  const plan = (payload: string, hasBody: boolean) =>
+    planObjectRequest(['x-amz-content-sha256', payload, 'x-amz-date', 'theirs'], 'x-id=Put', position, hasBody);
+  const sha = (payload: string, hasBody: boolean) => (plan(payload, hasBody) as { headers: string[] }).headers;
+  expect(sha(hash, true)).toEqual(['x-amz-content-sha256', hash]);
+  expect(sha('STREAMING-UNSIGNED-PAYLOAD-TRAILER', true)).toEqual([
+    'x-amz-content-sha256',
+    'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+  ]);
+  expect(sha('UNSIGNED-PAYLOAD', true)).toEqual(['x-amz-content-sha256', 'UNSIGNED-PAYLOAD']);
+  expect(sha('', false)).toEqual(['x-amz-content-sha256', EMPTY]);
+});
+
+test('object request: signed chunks are decoded and sent as an unsigned object of known length', () => {
+  const headers = [
+    'content-encoding',
+    'aws-chunked,gzip',
+    'x-amz-decoded-content-length',
+    '140000',
+    'x-amz-trailer',
+    'x-amz-checksum-crc32',
+    'x-amz-content-sha256',
+    'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER',
+    'x-amz-security-token',
+    'theirs',
+  ];
+  expect(planObjectRequest(headers, null, position, true)).toEqual({
+    headers: ['content-encoding', 'gzip', 'x-amz-content-sha256', 'UNSIGNED-PAYLOAD'],
+    query: null,
+    body: 'strip_signatures',
+    decodedBytes: 140_000,
+    trailer: 'x-amz-checksum-crc32',
+  });
+  expect(planObjectRequest(headers.toSpliced(2, 2), null, position, true)).toContain('x-amz-decoded-content-length');
+});
+
+test('object request: a presigned URL becomes a header-signed one and keeps its meaning', () => {
+  const query =
+    `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Content-Sha256=UNSIGNED-PAYLOAD&X-Amz-Credential=${TOKEN}%2F20261120%2Fus` +
+    '&X-Amz-Date=20261120T162941Z&X-Amz-Expires=60&X-Amz-Signature=df&X-Amz-SignedHeaders=host' +
+    '&x-amz-meta-who=agent%20one&x-id=PutObject&a%20b=c';
+  const plan = planObjectRequest(['content-type', 'text/plain'], query, { ...position, form: 'presigned' }, true);
+  expect(plan).toMatchObject({
+    query: 'x-id=PutObject&a%20b=c',
+    headers: ['content-type', 'text/plain', 'x-amz-meta-who', 'agent one', 'x-amz-content-sha256', 'UNSIGNED-PAYLOAD'],
+  });
+  expect(presignedEndMs(query)).toBe(Date.UTC(2026, 10, 20, 16, 30, 41));
+  expect(presignedEndMs('X-Amz-Date=20261120T162941Z')).toBeNull();
+});
+
+test("object request: the SDK's checksum of an empty body is not sent with a presigned upload", () => {
+  const query = 'x-amz-checksum-crc32=AAAAAA%3D%3D&x-amz-sdk-checksum-algorithm=CRC32&x-id=PutObject';
+  const plan = planObjectRequest([], query, { ...position, form: 'presigned' }, true);
+  expect(plan).toMatchObject({ query: 'x-id=PutObject', headers: ['x-amz-content-sha256', 'UNSIGNED-PAYLOAD'] });
+});
+
+test.each([
+  ['sigv4', `x=1&apikey=${TOKEN}&y=a%20b`],
+  ['sigv4', `x=1&X-Amz-Credential=${TOKEN}%2F20261120&X-Amz-Signature=00&y=a%20b`],
+  ['query', `x=1&apikey=${TOKEN}&y=a%20b`],
+  ['bearer', `x=1&note=${TOKEN}&y=a%20b`],
+  ['bearer', `x=1&note=%61${TOKEN.slice(1)}&y=a%20b`],
+  ['presigned', `x=1&apikey=${TOKEN}&X-Amz-Credential=${TOKEN}%2F20261120&y=a%20b`],
+] as const)('object request: no place of the query keeps the gateway token (%s)', (form, query) => {
+  const plan = planObjectRequest([], query, { ...position, form }, false);
+  expect(plan).toMatchObject({ query: 'x=1&y=a%20b' });
+});
+
+test.each(['X-Amz-a%0d%0ab=1', 'X-Amz-%C3%A9=1', 'X-Amz-Meta-a=%0d%0aset-cookie', 'X-Amz-=1'])(
+  'object request: a presigned parameter that is no header is refused (%s)',
+  (pair) => {
+    expect(typeof planObjectRequest([], pair, { ...position, form: 'presigned' }, false)).toBe('string');
+  },
+);
