@@ -12,7 +12,7 @@ import { parseCredentials } from '../providers/catalogue/credentials.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
 import type { CustomProviderService } from '../providers/custom/service.js';
 import { type AssignableProvider, credentialFieldsOf, sharedCircuitOf } from '../providers/upstream-of.js';
-import { publish } from '../watch/invalidate.js';
+import { invalidate } from '../watch/invalidate.js';
 import { sealCredentials } from './credentials.js';
 import type { Account, AccountInput } from './schema.js';
 import * as store from './store.js';
@@ -56,7 +56,7 @@ export class AccountService {
         const row = await store.insertAccount(tx, { ...account, circuitKey });
         const changes = { agentId: [null, agentId], providerSlug: [null, providerSlug] } as const;
         await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
-        await publish(tx, [{ kind: 'agent', id: agentId }]);
+        await invalidate(tx, [{ kind: 'agent', id: agentId }]);
         return present(row);
       });
     } catch (error) {
@@ -85,7 +85,7 @@ export class AccountService {
         { type: 'account', id },
         { credentials: ['[secret]', '[secret]'] },
       );
-      await publish(tx, [{ kind: 'agent', id: row.agentId }]);
+      await invalidate(tx, [{ kind: 'agent', id: row.agentId }]);
       return present(row);
     });
   }
@@ -96,7 +96,7 @@ export class AccountService {
       if (row === null) throw new NotFound('provider account');
       const changes = { agentId: [row.agentId, null], providerSlug: [row.providerSlug, null] } as const;
       await recordAudit(tx, actor, 'account.delete', { type: 'account', id }, changes);
-      await publish(tx, [{ kind: 'account', id: `${row.agentId}/${id}`, endsSessions: true }]);
+      await invalidate(tx, [{ kind: 'account', id: `${row.agentId}/${id}`, endsSessions: true }]);
     });
   }
 

@@ -9,7 +9,7 @@ import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { freeSlug, slugOf } from '../slug.js';
-import { publish } from '../watch/invalidate.js';
+import { invalidate } from '../watch/invalidate.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
@@ -68,7 +68,7 @@ export class AgentService {
       await store.deleteAgent(tx, orgId, id);
       await recordAudit(tx, actor, 'agent.delete', { type: 'agent', id }, { name: [row.name, null] });
       await appendEvent(tx, orgId, 'agent.deleted', eventData(orgId, row));
-      await publish(tx, [{ kind: 'agent', id, endsSessions: true }]);
+      await invalidate(tx, [{ kind: 'agent', id, endsSessions: true }]);
     });
   }
 
@@ -90,7 +90,7 @@ export class AgentService {
       const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch });
       await recordAudit(tx, actor, action, { type: 'agent', id }, changesOf(before, row, patch));
       if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await budgetChanged(tx, id);
-      await publish(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
+      await invalidate(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
       return present(row);
     });
   }

@@ -7,7 +7,7 @@ import type { Sql, Tx } from '../db/sql.js';
 import { InvalidInput, NotFound } from '../errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
-import { publish } from '../watch/invalidate.js';
+import { invalidate } from '../watch/invalidate.js';
 import { newGatewayToken } from './gateway-token.js';
 import type { ApiKey, ApiKeyInput, KeyScope } from './schema.js';
 import * as store from './store.js';
@@ -66,7 +66,7 @@ export class ApiKeyService {
       const row = await store.revokeKey(tx, actor.orgId, id);
       if (row === null) throw new NotFound('API key');
       await recordAudit(tx, actor, 'api_key.revoke', { type: 'api_key', id }, { name: [row.name, null] });
-      await publish(tx, [{ kind: 'key', id, endsSessions: true }]);
+      await invalidate(tx, [{ kind: 'key', id, endsSessions: true }]);
     });
   }
 

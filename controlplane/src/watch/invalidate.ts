@@ -12,8 +12,8 @@ export interface Change {
 /** Channel of LISTEN/NOTIFY; the payload is the newest revision. */
 export const INVALIDATION_CHANNEL = 'invalidations';
 
-/** Call it last in a transaction: it takes a lock that all publishers share until commit (see 0003_contexts.sql). */
-export async function publish(tx: Tx, changes: readonly Change[]): Promise<void> {
+/** Call it last in a transaction: it takes a lock that all callers share until commit (see 0003_contexts.sql). */
+export async function invalidate(tx: Tx, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;
   const rows = changes.map((c) => ({ kind: c.kind, id: c.id, ends_sessions: c.endsSessions ?? false }));

@@ -1,7 +1,7 @@
 /** Several control-plane instances and data planes on one database: who hears what. */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { publish } from '@acg/controlplane/watch/invalidate';
+import { invalidate } from '@acg/controlplane/watch/invalidate';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
@@ -57,7 +57,7 @@ async function agentWithToken() {
   const revoke = () =>
     sql.begin(async (tx) => {
       await tx`update api_keys set revoked_at = now() where id = ${keyId}`;
-      await publish(tx, [{ kind: 'key', id: keyId, endsSessions: true }]);
+      await invalidate(tx, [{ kind: 'key', id: keyId, endsSessions: true }]);
     });
   return { orgId, agentId, keyId, token, revoke };
 }

@@ -6,7 +6,7 @@ import { type Sql, type Tx, violates } from '../../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../../errors.js';
 import type { Actor } from '../../http/access.js';
 import type { Listed, Page } from '../../http/pagination.js';
-import { publish } from '../../watch/invalidate.js';
+import { invalidate } from '../../watch/invalidate.js';
 import { BUILT_IN_SLUGS, type Catalogue } from '../catalogue/catalogue.js';
 import { splitBaseUrl } from '../upstream-of.js';
 import { checkAuthSettings } from './auth-rules.js';
@@ -58,7 +58,7 @@ export class CustomProviderService {
         const target = { type: 'custom_provider', id: row.id };
         await recordAudit(tx, actor, 'custom_provider.create', target, Object.fromEntries(created));
         // Contexts list the providers that exist: without it the new slug would be 404 instead of 403 for a while.
-        await publish(tx, [{ kind: 'org', id: orgId }]);
+        await invalidate(tx, [{ kind: 'org', id: orgId }]);
         return present(row);
       });
     } catch (error) {
@@ -81,7 +81,7 @@ export class CustomProviderService {
       if (status !== null) await store.setAccountStatus(tx, orgId, id, status);
       await recordAudit(tx, actor, 'custom_provider.update', { type: 'custom_provider', id }, changesOf(before, row));
       const endsSessions = status === 'needs_credentials';
-      await publish(tx, [{ kind: 'provider', id: `${orgId}/${row.slug}`, endsSessions }]);
+      await invalidate(tx, [{ kind: 'provider', id: `${orgId}/${row.slug}`, endsSessions }]);
       return present(row);
     });
   }
@@ -96,7 +96,7 @@ export class CustomProviderService {
       await store.markDeleted(tx, orgId, id);
       const target = { type: 'custom_provider', id };
       await recordAudit(tx, actor, 'custom_provider.delete', target, { slug: [row.slug, null] });
-      await publish(tx, [
+      await invalidate(tx, [
         { kind: 'provider', id: `${orgId}/${row.slug}`, endsSessions: true },
         { kind: 'org', id: orgId },
       ]);
