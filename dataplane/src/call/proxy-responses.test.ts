@@ -51,12 +51,23 @@ test('relay: each chunk arrives while the next one is not even sent', async () =
   expect(gateway.records[0]).toMatchObject({ status: 200, bytesOut: 30, streamed: true, error: '' });
 });
 
-test('relay: the head leaves before the body', async () => {
+test('relay: the head of a body of known length leaves with its first bytes, not with the last ones', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
-  await agent.sees('Content-Length: 5\r\n\r\n');
-  provider.send('12345');
+  await eventually(() => gateway.planned === 1);
+  provider.send('1');
+  await agent.sees('Content-Length: 5\r\n\r\n1');
+  provider.send('2345');
   await agent.sees('\r\n\r\n12345');
+});
+
+test('relay: a body of one byte that comes after its head arrives', async () => {
+  const { agent, provider } = await call('GET', '/slow');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n');
+  await eventually(() => gateway.planned === 1);
+  provider.send('1');
+  await agent.sees('Content-Length: 1\r\n\r\n1');
+  expect(gateway.records).toMatchObject([{ error: '', bytesOut: 1 }]);
 });
 
 test('relay: the last byte waits for the usage record', async () => {

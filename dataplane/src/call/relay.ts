@@ -194,10 +194,23 @@ export class Relay {
   flush(): void {
     this.#flushScheduled = false;
     if (this.#x.finished || this.#x.responseComplete || this.#blocked) return;
-    if (this.#framing === FIXED && this.#plan!.head.contentLength === 0) return; // it will end at once
-    // The server sends the end of a chunked head only together with the first chunk.
-    if (this.#framing === CHUNKED && this.#pending.length === 0) return;
+    if (!this.#headWritten && !this.#mayBegin()) return;
     this.#res.cork(this.#write);
+  }
+
+  /**
+   * The head of a body leaves together with its first bytes: the server ends a head only with bytes of the body, and
+   * takes an empty first piece for the answer to a HEAD, whose response it then ends (see dataplane/UWS.md).
+   */
+  #mayBegin(): boolean {
+    if (this.#framing === BODILESS) return true;
+    if (this.#pending.length === 0) return false;
+    return this.#framing === CHUNKED || !this.#onlyLastPieceWaits();
+  }
+
+  /** The end of a body of known length waits for the usage record. */
+  #onlyLastPieceWaits(): boolean {
+    return !this.#released && this.#pending.length === 1 && this.#queued >= this.#plan!.head.contentLength;
   }
 
   readonly #write = (): void => {
@@ -209,7 +222,6 @@ export class Relay {
         return;
       }
       this.#res.onWritable(this.#onWritable);
-      if (this.#framing === FIXED) this.#res.tryEnd('', this.#plan!.head.contentLength);
     }
     if (this.#framing === FIXED) this.#writeFixed();
     else if (this.#framing === CHUNKED) this.#writeChunked();
@@ -280,8 +292,7 @@ export class Relay {
   #writeFixed(): void {
     const total = this.#plan!.head.contentLength;
     while (this.#pending.length > 0) {
-      // The end of the body waits for the usage record.
-      if (!this.#released && this.#pending.length === 1 && this.#queued >= total) return;
+      if (this.#onlyLastPieceWaits()) return;
       const chunk = this.#pending[0]!;
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);
