@@ -15,6 +15,7 @@ import { Pipeline } from './call/pipeline.js';
 import { REJECTIONS, type Rejection } from './call/rejections.js';
 import type { RelaySupport } from './call/relay.js';
 import { cutClass, failureAnswer, planResponse } from './call/respond.js';
+import { SilenceWatch } from './call/silence.js';
 import { type AcceptOptions, Acceptor, type Admittance } from './call/stages/accept.js';
 import { createAdmit } from './call/stages/admit.js';
 import { type Contexts, createAuthenticate } from './call/stages/authenticate.js';
@@ -252,6 +253,7 @@ export class ProxyServer implements Admittance, ExchangeObserver {
       },
       release: (x) => x.connection?.release(),
       garbage: this.#garbage,
+      silence: new SilenceWatch(),
     };
   }
 

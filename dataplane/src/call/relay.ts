@@ -11,11 +11,13 @@
  * an object of the headers for every response.
  */
 
+import type { BodyMask } from '../upstream/mask.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { AgentResponse, Exchange } from './exchange.js';
 import { statusLine } from './rejections.js';
+import type { SilenceWatch, SilentResponse } from './silence.js';
 
-/** Changes body bytes on their way to the agent: mask, rewrite, removal of what the caller did not ask for. */
+/** Changes body bytes on their way to the agent: rewrite, removal of what the caller did not ask for. */
 export interface BodyEdit {
   push(chunk: Buffer): Buffer;
   flush(): Buffer;
@@ -34,6 +36,7 @@ export interface RelaySupport {
   /** The upstream connection is free again. */
   release(x: Exchange): void;
   readonly garbage: { note(bytes: number): void };
+  readonly silence: Pick<SilenceWatch, 'add' | 'delete'>;
 }
 
 export interface ResponsePlan {
@@ -41,6 +44,8 @@ export interface ResponsePlan {
   /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
   readonly edits: readonly BodyEdit[] | null;
   readonly lengthChanges: boolean;
+  /** Behind the edits; null where no credential was injected. */
+  readonly mask: BodyMask | null;
   /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
   readonly failureHeadBytes: number;
 }
@@ -50,7 +55,9 @@ const FIXED = 1;
 const CHUNKED = 2;
 const aborted = new Error('the agent has gone');
 
-export class Relay {
+export class Relay implements SilentResponse {
+  bagIndex = -1;
+  heardTick = 0;
   readonly #x: Exchange;
   readonly #res: AgentResponse;
   readonly #support: RelaySupport;
@@ -80,6 +87,7 @@ export class Relay {
   /** The agent has gone: ends the upstream call at once. */
   abort(): void {
     this.#pending = [];
+    this.#support.silence.delete(this);
     this.#abortUpstream?.(aborted);
   }
 
@@ -118,7 +126,7 @@ export class Relay {
       x.failureHead += chunk.toString('latin1', 0, plan.failureHeadBytes);
     let bytes = chunk;
     if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
-    this.#queue(bytes);
+    this.#queueMasked(bytes);
     this.#scheduleFlush();
     // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
     this.#paused = this.#blocked;
@@ -131,6 +139,7 @@ export class Relay {
     if (x.finished) return;
     x.responseComplete = true;
     this.#flushEdits();
+    if (this.#plan!.mask !== null) this.#queue(this.#plan!.mask.flush());
     this.#support.settle(x, this.#onBooked);
   }
 
@@ -161,6 +170,7 @@ export class Relay {
   #free(): void {
     if (this.#connectionFree) return;
     this.#connectionFree = true;
+    this.#support.silence.delete(this);
     // The connection carries other calls from now on.
     this.#abortUpstream = null;
     this.#resumeUpstream = null;
@@ -173,6 +183,28 @@ export class Relay {
     this.#queued += bytes.length;
   }
 
+  /** The provider is silent: what the mask holds back will not become longer for now. */
+  releaseHeld(): void {
+    if (this.#x.finished || this.#x.responseComplete) return;
+    this.#queue(this.#plan!.mask!.flush());
+    this.#scheduleFlush();
+  }
+
+  #queueMasked(bytes: Buffer): void {
+    const { mask } = this.#plan!;
+    if (mask === null) {
+      this.#queue(bytes);
+      return;
+    }
+    const leaving = mask.push(bytes);
+    this.#queue(mask.released);
+    this.#queue(leaving);
+    if (mask.holding) {
+      this.heardTick = performance.now();
+      this.#support.silence.add(this);
+    } else if (this.bagIndex >= 0) this.#support.silence.delete(this);
+  }
+
   /** The tails that edits held back; each passes through the edits after it. */
   #flushEdits(): void {
     const edits = this.#plan!.edits;
@@ -180,7 +212,7 @@ export class Relay {
     for (let i = 0; i < edits.length; i++) {
       let bytes = edits[i]!.flush();
       for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
-      this.#queue(bytes);
+      this.#queueMasked(bytes);
     }
   }
 

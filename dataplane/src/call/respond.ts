@@ -1,7 +1,7 @@
 /** What happens around a response: reading its head, and naming its failures. */
 
 import type { Upstream } from '../context/agent-context.js';
-import { BodyMask, maskPatterns } from '../upstream/mask.js';
+import { BodyMask, type MaskForms, maskForms } from '../upstream/mask.js';
 import { classifyFailure, isInvalidRequest, type TransportFailure } from '../upstream/pools.js';
 import { type ResponseHead, readResponseHead } from '../upstream/response-headers.js';
 import { bodyRewrite, rewriteLocation } from '../upstream/rewrite.js';
@@ -21,21 +21,21 @@ const STREAMED_MEDIA: ReadonlySet<string> = new Set([
 ]);
 
 /** Made once per context and forgotten with it. */
-const patternsOf = new WeakMap<Upstream, readonly Buffer[]>();
+const formsOf = new WeakMap<Upstream, MaskForms>();
 
-/** The byte patterns of an upstream's credential. */
-export function maskPatternsOf(upstream: Upstream): readonly Buffer[] {
-  let patterns = patternsOf.get(upstream);
-  if (patterns === undefined) {
-    patterns = maskPatterns(upstream.injection.secretForms);
-    patternsOf.set(upstream, patterns);
+/** The forms in which an upstream's credential leaves. */
+export function maskFormsOf(upstream: Upstream): MaskForms {
+  let forms = formsOf.get(upstream);
+  if (forms === undefined) {
+    forms = maskForms(upstream.injection.secretForms);
+    formsOf.set(upstream, forms);
   }
-  return patterns;
+  return forms;
 }
 
 function maskFor(upstream: Upstream): BodyMask | null {
-  const patterns = maskPatternsOf(upstream);
-  return patterns.length === 0 ? null : new BodyMask(patterns);
+  const forms = maskFormsOf(upstream);
+  return forms.patterns.length === 0 ? null : new BodyMask(forms);
 }
 
 export function planResponse(
@@ -56,14 +56,12 @@ export function planResponse(
   const rewrite = bodyRewrite(upstream, x.target!.rest, head.mediaType, head.contentEncoding, proxyOrigin(x));
   if (rewrite !== null) edits.push(rewrite);
   lengthChanges = edits.length > 0;
-  if (head.contentEncoding === '') {
-    const mask = maskFor(upstream); // same length: content-length stands
-    if (mask !== null) edits.push(mask);
-  }
   return {
     head,
     edits: edits.length === 0 ? null : edits,
     lengthChanges,
+    // Whatever content-encoding it claims: it may be as good as none. Same length, so content-length stands.
+    mask: maskFor(upstream),
     failureHeadBytes: exempt ? FAILURE_HEAD_BYTES : 0,
   };
 }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../call/exchange.js';
 import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
+import { maskForms } from '../upstream/mask.js';
 import { WebSocketSession } from './session.js';
 
 /** What the server's socket says of a message. */
@@ -53,7 +54,7 @@ function setup() {
     bytesOut: 0,
     responseComplete: false,
   } as unknown as Exchange;
-  const session = new WebSocketSession(x, upstream as never, [], (one) => void ended.push(one));
+  const session = new WebSocketSession(x, upstream as never, maskForms([]), (one) => void ended.push(one));
   const say = (text: string): void => void upstream.emit('message', Buffer.from(text), false);
   return { session, upstream, agent, ended, say };
 }

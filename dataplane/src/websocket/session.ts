@@ -9,7 +9,7 @@
  */
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
 import type { Exchange } from '../call/exchange.js';
-import { BodyMask, maskValue } from '../upstream/mask.js';
+import { type MaskForms, maskBytes, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
 import { withRealAccessToken } from './access-token.js';
 
@@ -28,7 +28,7 @@ export interface SessionUserData {
 export class WebSocketSession {
   readonly x: Exchange;
   readonly #upstream: UpstreamSocket;
-  readonly #patterns: readonly Buffer[];
+  readonly #forms: MaskForms;
   /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
   readonly #accessToken: string | null;
   readonly #gatewayToken: Buffer;
@@ -36,15 +36,10 @@ export class WebSocketSession {
   #agent: AgentSocket<SessionUserData> | null = null;
   #ended = false;
 
-  constructor(
-    x: Exchange,
-    upstream: UpstreamSocket,
-    patterns: readonly Buffer[],
-    onEnd: (session: WebSocketSession) => void,
-  ) {
+  constructor(x: Exchange, upstream: UpstreamSocket, forms: MaskForms, onEnd: (session: WebSocketSession) => void) {
     this.x = x;
     this.#upstream = upstream;
-    this.#patterns = patterns;
+    this.#forms = forms;
     const { injection } = x.upstream!;
     const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
     this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
@@ -107,17 +102,10 @@ export class WebSocketSession {
   #toAgent(message: Buffer, isBinary: boolean): void {
     if (this.#ended || this.#agent === null) return;
     this.x.bytesOut += message.length;
-    const sent = this.#agent.send(this.#masked(message), isBinary);
+    if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);
+    const sent = this.#agent.send(message, isBinary);
     if (sent === 0) this.#upstream.pause();
     else if (sent === 2) this.end(TRY_AGAIN_LATER, 'the agent is too slow');
-  }
-
-  #masked(message: Buffer): Buffer {
-    if (this.#patterns.length === 0) return message;
-    const mask = new BodyMask(this.#patterns);
-    const head = mask.push(message);
-    const tail = mask.flush();
-    return tail.length === 0 ? head : Buffer.concat([head, tail]);
   }
 
   #onUpstreamClose(code: number, reason: Buffer): void {

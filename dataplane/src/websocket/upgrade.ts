@@ -8,9 +8,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Exchange } from '../call/exchange.js';
 import { DONE, NEXT, type Stage, WAIT } from '../call/pipeline.js';
 import { REJECTIONS, type Rejection } from '../call/rejections.js';
-import { failureAnswer, maskPatternsOf } from '../call/respond.js';
+import { failureAnswer, maskFormsOf } from '../call/respond.js';
 import { injectCredential } from '../upstream/inject.js';
-import { maskValue } from '../upstream/mask.js';
+import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
 import type { Connector } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
@@ -66,7 +66,7 @@ export function createUpgrade(deps: UpgradeDeps): Stage {
       },
       {
         onOpen: (opened) => {
-          const session = new WebSocketSession(x, opened, maskPatternsOf(upstream), (ended) => {
+          const session = new WebSocketSession(x, opened, maskFormsOf(upstream), (ended) => {
             deps.onSessionEnd(ended);
             deps.settle(x, ignore);
           });
@@ -113,11 +113,13 @@ function refuseLate(x: Exchange, session: WebSocketSession): void {
 /** The upstream's own answer to the handshake, bounded and masked. */
 async function passRefusalOn(x: Exchange, response: IncomingMessage, deps: UpgradeDeps): Promise<void> {
   let body = '';
+  let whole = false;
   try {
     for await (const chunk of response) {
       body += (chunk as Buffer).toString('latin1');
       if (body.length > REFUSAL_BODY_BYTES_MAX) break;
     }
+    whole = response.complete;
   } catch {
     // What has arrived is enough to say why.
   }
@@ -128,7 +130,9 @@ async function passRefusalOn(x: Exchange, response: IncomingMessage, deps: Upgra
   x.responseStatus = status;
   x.responseComplete = true;
   x.bytesOut = body.length;
-  const answer = refusalOf(status, maskValue(body, x.upstream!.injection.secretForms));
+  const masked = maskValue(body, x.upstream!.injection.secretForms);
+  // Where it was cut a piece of the credential may stand, which no mask would know.
+  const answer = refusalOf(status, whole ? masked : withoutOpenEnd(masked, maskFormsOf(x.upstream!)));
   deps.settle(x, () => x.answerFailure(answer));
 }
 
