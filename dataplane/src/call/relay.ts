@@ -11,43 +11,26 @@
  * an object of the headers for every response.
  */
 
-import type { BodyMask } from '../upstream/mask.js';
-import type { ResponseHead } from '../upstream/response-headers.js';
-import type { AgentResponse, Exchange } from './exchange.js';
+import type { AgentResponse } from './agent-response.js';
+import type { RoutedExchange } from './exchange.js';
 import { statusLine } from './rejections.js';
+import type { ResponsePlan } from './response-plan.js';
 import type { SilenceWatch, SilentResponse } from './silence.js';
-
-/** Changes body bytes on their way to the agent: rewrite, removal of what the caller did not ask for. */
-export interface BodyEdit {
-  push(chunk: Buffer): Buffer;
-  flush(): Buffer;
-}
+import type { Settle } from './stages/settle.js';
 
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  plan(x: Exchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
-  /** Books the exchange; `done` runs when its record is on disk, or with an error when it is not. */
-  settle(x: Exchange, done: (error: Error | null) => void): void;
+  plan(x: RoutedExchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
+  readonly settle: Settle;
   /** The upstream failed before its response head. */
-  failed(x: Exchange, error: Error): void;
+  failed(x: RoutedExchange, error: Error): void;
   /** The upstream failed after its response head. Sets the error class. */
-  cut(x: Exchange, error: Error): void;
+  cut(x: RoutedExchange, error: Error): void;
   /** The upstream connection is free again. */
-  release(x: Exchange): void;
+  release(x: RoutedExchange): void;
   readonly garbage: { note(bytes: number): void };
   readonly silence: Pick<SilenceWatch, 'add' | 'delete'>;
-}
-
-export interface ResponsePlan {
-  readonly head: ResponseHead;
-  /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
-  readonly edits: readonly BodyEdit[] | null;
-  readonly lengthChanges: boolean;
-  /** Behind the edits; null where no credential was injected. */
-  readonly mask: BodyMask | null;
-  /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
-  readonly failureHeadBytes: number;
 }
 
 const BODILESS = 0;
@@ -58,7 +41,7 @@ const aborted = new Error('the agent has gone');
 export class Relay implements SilentResponse {
   bagIndex = -1;
   heardTick = 0;
-  readonly #x: Exchange;
+  readonly #x: RoutedExchange;
   readonly #res: AgentResponse;
   readonly #support: RelaySupport;
   #plan: ResponsePlan | null = null;
@@ -78,7 +61,7 @@ export class Relay implements SilentResponse {
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
 
-  constructor(x: Exchange, support: RelaySupport) {
+  constructor(x: RoutedExchange, support: RelaySupport) {
     this.#x = x;
     this.#res = x.res;
     this.#support = support;
@@ -277,7 +260,7 @@ export class Relay implements SilentResponse {
     }
     const { admission } = x;
     if (admission !== null) {
-      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.rpmLimit}`;
+      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.routed.context.rpmLimit}`;
       if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
       if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.resetAtSec}`;
     }

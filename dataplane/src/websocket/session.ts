@@ -8,7 +8,7 @@
  * sides are closed. Booked once, at the end, with the bytes of both directions.
  */
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
-import type { Exchange } from '../call/exchange.js';
+import type { RoutedExchange } from '../call/exchange.js';
 import { type MaskForms, maskBytes, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
 import { withRealAccessToken } from './access-token.js';
@@ -26,7 +26,7 @@ export interface SessionUserData {
 }
 
 export class WebSocketSession {
-  readonly x: Exchange;
+  readonly x: RoutedExchange;
   readonly #upstream: UpstreamSocket;
   readonly #forms: MaskForms;
   /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
@@ -36,14 +36,20 @@ export class WebSocketSession {
   #agent: AgentSocket<SessionUserData> | null = null;
   #ended = false;
 
-  constructor(x: Exchange, upstream: UpstreamSocket, forms: MaskForms, onEnd: (session: WebSocketSession) => void) {
+  constructor(
+    x: RoutedExchange,
+    upstream: UpstreamSocket,
+    forms: MaskForms,
+    onEnd: (session: WebSocketSession) => void,
+  ) {
     this.x = x;
     this.#upstream = upstream;
     this.#forms = forms;
-    const { injection } = x.upstream!;
+    const { position, upstream: account } = x.routed;
+    const { injection } = account;
     const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
     this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
-    this.#gatewayToken = Buffer.from(x.position!.gatewayToken);
+    this.#gatewayToken = Buffer.from(position.gatewayToken);
     this.#onEnd = onEnd;
     upstream.pause(); // until the agent's side is open
     upstream.on('message', (data, isBinary) => this.#toAgent(data as Buffer, isBinary));
@@ -113,7 +119,7 @@ export class WebSocketSession {
     if (code === 1006) this.x.errorClass = 'upstream_cut';
     else this.x.responseComplete = true;
     if (UNSENDABLE.has(code)) this.#closeAgent(code === 1006 ? 1011 : NORMAL, '');
-    else this.#closeAgent(code, maskValue(reason.toString(), this.x.upstream!.injection.secretForms));
+    else this.#closeAgent(code, maskValue(reason.toString(), this.x.routed.upstream.injection.secretForms));
     this.#finish();
   }
 
