@@ -34,6 +34,8 @@ export interface Config {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
+  /** Null: `/metrics` is served on the API's port. */
+  readonly metricsListen: { readonly host: string; readonly port: number } | null;
   readonly grpcListen: string;
   readonly link: LinkSecurity;
   readonly databaseUrl: Secret;
@@ -80,6 +82,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: read.string('GATEWAY_DATA_DIR', '.gateway'),
     host,
     port,
+    metricsListen: readMetricsListen(read),
     grpcListen,
     link: readLinkSecurity(read, [grpcListen]),
     databaseUrl: new Secret(databaseUrl),
@@ -114,6 +117,12 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   };
   read.throwIfInvalid();
   return Object.freeze(config);
+}
+
+function readMetricsListen(read: EnvReader): Config['metricsListen'] {
+  if (read.optional('CONTROLPLANE_METRICS_PORT') === null) return null;
+  const port = read.int('CONTROLPLANE_METRICS_PORT', { fallback: 0, min: 0, max: 65_535 });
+  return { host: read.string('CONTROLPLANE_METRICS_HOST', '127.0.0.1'), port };
 }
 
 /** Directory of the mails that are not sent by SMTP. */

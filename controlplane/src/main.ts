@@ -42,9 +42,9 @@ process.on('SIGINT', () => void stop('SIGINT'));
 process.on('disconnect', () => void stop('launcher ended'));
 
 try {
-  const { port, grpcPort } = await service.start();
-  log.info({ host: config.host, port, grpcPort }, 'control plane listening');
-  process.send?.({ ready: true, port, grpcPort });
+  const { port, grpcPort, metricsPort } = await service.start();
+  log.info({ host: config.host, port, grpcPort, metricsPort }, 'control plane listening');
+  process.send?.({ ready: true, port, grpcPort, metricsPort });
 } catch (error) {
   process.stderr.write(`controlplane: ${startupProblem(error, config)}\n`);
   process.exit(EXIT_UNAVAILABLE);

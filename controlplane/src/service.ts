@@ -14,6 +14,7 @@ import { type App, createApp } from './http/app.js';
 import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
+import { MetricsPort } from './ops/metrics-port.js';
 import { buildProvisioning } from './parts/agents.js';
 import { buildLink } from './parts/data-planes.js';
 import { buildEventing } from './parts/events.js';
@@ -26,12 +27,19 @@ import { loadPriceBook } from './providers/price-book.js';
 
 const SQL_CONNECTIONS_MAX = 10;
 
+export interface ServicePorts {
+  readonly port: number;
+  readonly grpcPort: number;
+  /** Null: metrics are served on `port`. */
+  readonly metricsPort: number | null;
+}
+
 export interface Service {
   readonly app: App;
   readonly sql: Sql;
   readonly accounting: Accounting;
   /** Migrates, opens the ports; resolves when everything is served. */
-  start(): Promise<{ port: number; grpcPort: number }>;
+  start(): Promise<ServicePorts>;
   /** Stops accepting, lets requests finish, closes the pool. */
   stop(): Promise<void>;
 }
@@ -50,7 +58,8 @@ export function buildService(config: Config, log: Logger): Service {
     version: config.version,
   });
   healthRoutes(app, health);
-  metricsRoute(app, metrics);
+  const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
+  if (metricsPort === null) metricsRoute(app, metrics);
   const identity = buildIdentity(app, { config, log, sql, tokens, metrics });
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
@@ -83,14 +92,18 @@ export function buildService(config: Config, log: Logger): Service {
       identity.start();
       await eventing.start();
       const { port: grpcPort } = await link.start();
+      const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
+      const boundMetricsPort = (await metricsPort?.listen(host, wanted)) ?? null;
       health.started = true;
       const address = app.server.address();
-      return { port: typeof address === 'object' && address !== null ? address.port : config.port, grpcPort };
+      const port = typeof address === 'object' && address !== null ? address.port : config.port;
+      return { port, grpcPort, metricsPort: boundMetricsPort };
     },
     async stop() {
       health.started = false;
       await link.stop();
       await app.close();
+      metricsPort?.close();
       await identity.stop();
       await accounting.stop();
       await eventing.stop();

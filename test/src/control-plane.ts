@@ -32,6 +32,8 @@ export interface TestControlPlane {
   readonly service: Service;
   readonly database: TestDatabase;
   readonly url: string;
+  /** Null: `url` serves the metrics. */
+  readonly metricsPort: number | null;
   /** `host:port` for data planes. */
   readonly grpcAddress: string;
   readonly env: Readonly<Record<string, string>>;
@@ -79,7 +81,7 @@ export async function startControlPlane(
       : createLogger('control', config.logLevel, (line) => void logLines.push(line));
   const service = buildService(config, log);
   beforeStart(service);
-  const { port, grpcPort } = await service.start();
+  const { port, grpcPort, metricsPort } = await service.start();
   const url = `http://127.0.0.1:${port}`;
   const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
   const call: TestControlPlane['call'] = async (method, path, { token = null, body } = {}) => {
@@ -100,6 +102,7 @@ export async function startControlPlane(
     service,
     database: db,
     url,
+    metricsPort,
     grpcAddress: `127.0.0.1:${grpcPort}`,
     env,
     call,

@@ -9,7 +9,7 @@ export function startupProblem(error: unknown, config: Config): string {
   const { code, message } = error as { code?: string; message?: string };
   const text = maskSecrets(message ?? String(error));
   if (code === 'EADDRINUSE') {
-    return `${text}: stop the other process, or set CONTROLPLANE_PORT or GRPC_LISTEN to a free port`;
+    return `${text}: stop the other process, or set CONTROLPLANE_PORT, GRPC_LISTEN or CONTROLPLANE_METRICS_PORT to a free port`;
   }
   if (code !== undefined && CONNECTION.has(code)) {
     return `cannot reach the database at ${databaseAddress(config)} (${code}): check DATABASE_URL and that Postgres runs`;
