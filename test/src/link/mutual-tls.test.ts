@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EnvReader } from '@acg/base/env-reader';
 import { GatewayClient, type LinkError, linkStatus } from '@acg/proto/client';
-import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+import { type LinkSecurity, readLinkSecurity, serverCredentials } from '@acg/proto/link-security';
+import { Server } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { until } from '../until.js';
@@ -17,10 +18,10 @@ const TOKEN = 'test-internal-token-0123456789-0123456789';
 const home = mkdtempSync(join(tmpdir(), 'acg-certificates-'));
 let plane: TestControlPlane;
 
-const tlsFiles = (ca: string, end: string): Record<string, string> => ({
-  GRPC_TLS_CA: join(home, ca, 'ca.crt'),
-  GRPC_TLS_CERT: join(home, end, 'dataplane.crt'),
-  GRPC_TLS_KEY: join(home, end, 'dataplane.key'),
+const tlsFiles = (ca: string, end: string, plane = 'dataplane'): Record<string, string> => ({
+  GRPC_TLS_CA: join(home, ca, plane, 'ca.crt'),
+  GRPC_TLS_CERT: join(home, end, plane, 'tls.crt'),
+  GRPC_TLS_KEY: join(home, end, plane, 'tls.key'),
 });
 
 function securityOf(env: Readonly<Record<string, string>>): LinkSecurity {
@@ -32,11 +33,7 @@ function securityOf(env: Readonly<Record<string, string>>): LinkSecurity {
 
 beforeAll(async () => {
   for (const name of ['ours', 'theirs']) execFileSync('sh', [SCRIPT, join(home, name)], { stdio: 'pipe' });
-  plane = await startControlPlane({
-    GRPC_TLS_CA: join(home, 'ours', 'ca.crt'),
-    GRPC_TLS_CERT: join(home, 'ours', 'controlplane.crt'),
-    GRPC_TLS_KEY: join(home, 'ours', 'controlplane.key'),
-  });
+  plane = await startControlPlane(tlsFiles('ours', 'ours', 'controlplane'));
 });
 afterAll(async () => {
   await plane?.stop();
@@ -65,6 +62,11 @@ test.each<[string, () => LinkSecurity, number]>([
     () => securityOf({ ...tlsFiles('theirs', 'theirs'), INTERNAL_TOKEN: TOKEN }),
     linkStatus.UNAVAILABLE,
   ],
+  [
+    "the control plane's own certificate",
+    () => securityOf({ ...tlsFiles('ours', 'ours', 'controlplane'), INTERNAL_TOKEN: TOKEN }),
+    linkStatus.UNAVAILABLE,
+  ],
   ['no TLS at all', () => securityOf({ INTERNAL_TOKEN: TOKEN }), linkStatus.UNAVAILABLE],
   [
     'the right certificate and another INTERNAL_TOKEN',
@@ -83,6 +85,25 @@ test.each<[string, () => LinkSecurity, number]>([
     expect(((await call.catch((error: unknown) => error)) as LinkError).code).toBe(code);
   } finally {
     client.close();
+  }
+});
+
+test("mutual TLS: nobody serves the link with a data plane's certificate", async () => {
+  const imposter = new Server();
+  const port = await new Promise<number>((resolve, reject) =>
+    imposter.bindAsync('127.0.0.1:0', serverCredentials(securityOf(tlsFiles('ours', 'ours'))), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  const client = new GatewayClient([`localhost:${port}`], securityOf(tlsFiles('ours', 'ours')));
+  try {
+    const call = client.resolveToken({ tokenHash: new Uint8Array(32) }, 5_000);
+    const error = (await call.catch((e: unknown) => e)) as LinkError;
+    expect(error.code).toBe(linkStatus.UNAVAILABLE);
+    expect(error.message).toContain('unsuitable certificate purpose');
+  } finally {
+    client.close();
+    imposter.forceShutdown();
   }
 });
 
