@@ -1,0 +1,97 @@
+/** What goes into the images, as far as their Dockerfiles and scripts say it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const load = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(root, path)).href)) as T;
+
+interface Step {
+  readonly op: string;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+  readonly text: string;
+}
+interface Stage {
+  readonly base: string;
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+const { parseDockerfile, imageConfig } = await load<{
+  parseDockerfile(text: string): Stage[];
+  imageConfig(stage: Stage): { user: string; entrypoint: string[]; command: string[]; env: Record<string, string> };
+}>('deploy/rootfs/dockerfile.mjs');
+const { ignored } = await load<{ ignored(patterns: readonly string[]): (path: string) => boolean }>(
+  'deploy/rootfs/context.mjs',
+);
+
+const dockerfiles = readdirSync(join(root, 'deploy')).filter((name) => name.startsWith('Dockerfile.'));
+
+test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binaries of one platform', (name) => {
+  const stages = parseDockerfile(readFileSync(join(root, 'deploy', name), 'utf8'));
+  const [build, image] = stages as [Stage, Stage];
+  const isIgnored = ignored(readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n'));
+  for (const { words } of build.steps.filter((step) => step.op === 'COPY')) {
+    for (const source of words.slice(0, -1)) {
+      expect([source, existsSync(join(root, source)), isIgnored(source)]).toEqual([source, true, false]);
+    }
+  }
+  const run = build.steps.find((step) => step.op === 'RUN')!.text;
+  // Without the root workspace npm keeps the root's development tools: compiler, test runner, linter.
+  expect(run).toMatch(/npm prune --ignore-scripts --omit=dev --include-workspace-root -w /);
+  expect(run).toMatch(/&& node scripts\/drop-foreign-binaries\.mjs$/);
+  expect(image.base).toBe(build.base); // the binaries that stay are those of the Node that builds
+  expect(imageConfig(image)).toMatchObject({ user: 'node', env: { NODE_ENV: 'production' } });
+});
+
+test('images: a binary of another platform, processor or Node version goes, the one that runs stays', () => {
+  const home = mkdtempSync(join(tmpdir(), 'acg-prune-'));
+  const { platform, arch, versions } = process;
+  const stay = [
+    `node_modules/uWebSockets.js/uws_${platform}_${arch}_${versions.modules}.node`,
+    'node_modules/uWebSockets.js/uws.js',
+    'node_modules/uWebSockets.js/LICENSE',
+    `node_modules/fs-native-extensions/prebuilds/${platform}-${arch}/fs.node`,
+    'node_modules/other/src/index.js',
+  ];
+  const go = [
+    `node_modules/uWebSockets.js/uws_${platform}_${arch}_83.node`,
+    `node_modules/uWebSockets.js/uws_win32_x64_${versions.modules}.node`,
+    'node_modules/uWebSockets.js/examples/x.js',
+    'node_modules/fs-native-extensions/prebuilds/android-x64/fs.node',
+    'node_modules/a/node_modules/b/prebuilds/ios-arm64/c.bare',
+  ];
+  try {
+    for (const path of [...stay, ...go]) {
+      mkdirSync(join(home, dirname(path)), { recursive: true });
+      writeFileSync(join(home, path), '');
+    }
+    execFileSync(process.execPath, [join(root, 'scripts/drop-foreign-binaries.mjs')], { cwd: home });
+    expect([...stay, ...go].filter((path) => existsSync(join(home, path)))).toEqual(stay);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+test('images: .dockerignore is read as Docker reads it', () => {
+  const isIgnored = ignored(['deploy', '**/.env', '**/*.key', 'bench/results']);
+  const paths = [
+    'deploy/tls/ca/ca.key',
+    'a/.env',
+    '.env',
+    'a/b.key',
+    'b.keys',
+    'bench/results/x',
+    'bench/src',
+    'x/deploy',
+  ];
+  expect(paths.filter(isIgnored)).toEqual(['deploy/tls/ca/ca.key', 'a/.env', '.env', 'a/b.key', 'bench/results/x']);
+});
+
+test('images: a Dockerfile that says more than the builder knows is refused', () => {
+  expect(() => parseDockerfile('FROM x\nADD a b')).toThrow('not known');
+  expect(() => parseDockerfile('RUN x')).toThrow('before the first FROM');
+});
