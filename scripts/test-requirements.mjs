@@ -1,11 +1,14 @@
-// What the tests need beyond npm: a real redis-server, and openssl to make certificates. Installs them with apt where
-// that is possible, else says what to do.
+// What the tests need beyond npm: a real redis-server and nginx, and openssl to make certificates. Installs them with apt
+// where that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
 
-const present = (binary, ...args) => spawnSync(binary, args, { stdio: 'ignore' }).status === 0;
+// Debian keeps servers where ordinary users do not look.
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };
+const present = (binary, ...args) => spawnSync(binary, args, { stdio: 'ignore', env }).status === 0;
 
 const missing = [];
 if (!present('redis-server', '--version')) missing.push('redis-server');
+if (!present('nginx', '-v')) missing.push('nginx');
 if (!present('openssl', 'version')) missing.push('openssl');
 
 if (missing.length > 0) {
@@ -16,7 +19,6 @@ if (missing.length > 0) {
     process.exit(1);
   }
   console.error(`Installing ${names} with apt …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env });
   execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { stdio: 'inherit', env });
 }

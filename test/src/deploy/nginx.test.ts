@@ -1,0 +1,190 @@
+/** The shipped nginx file in a real nginx, in front of servers that look at what arrives and answer with tricks. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../redis-server.js';
+import { until } from '../until.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'acg-nginx-'));
+let nginx: ChildProcess;
+let printed = '';
+let agents = 0;
+let operators = 0;
+
+interface Arrived {
+  readonly at: 'dataplane' | 'controlplane';
+  readonly target: string;
+  readonly headers: readonly (readonly [string, string])[];
+}
+let arrived: Arrived[] = [];
+const servers: Server[] = [];
+
+/** What a provider of a tenant's own may answer with. */
+const TRICKS: Readonly<Record<string, string>> = {
+  'X-Accel-Redirect': '/v1/proxy/openai/v1/files',
+  'X-Accel-Expires': '3600',
+  'X-Accel-Limit-Rate': '1',
+  'X-Accel-Buffering': 'yes',
+  'X-Accel-Charset': 'utf-7',
+  'X-Sendfile': '/etc/passwd',
+};
+
+async function upstream(at: Arrived['at']): Promise<number> {
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const lines = request.rawHeaders;
+    const headers = Array.from(
+      { length: lines.length / 2 },
+      (_, i) => [lines[2 * i]!.toLowerCase(), lines[2 * i + 1]!] as const,
+    );
+    arrived.push({ at, target: request.url!, headers });
+    request.resume();
+    response.writeHead(200, { ...TRICKS, 'X-Provider': 'kept' }).end(`from ${request.url}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+beforeAll(async () => {
+  execFileSync('sh', [join(root, 'deploy/make-certificates.sh'), join(home, 'tls')]);
+  const dataplane = await upstream('dataplane');
+  const controlplane = await upstream('controlplane');
+  agents = await freePort();
+  operators = await freePort();
+  const replace: readonly (readonly [RegExp, string])[] = [
+    [/\/tmp\//g, `${home}/`],
+    [/\/etc\/nginx\/tls/g, `${home}/tls/front`],
+    [/dataplane-[12]:8081/g, `127.0.0.1:${dataplane}`],
+    [/controlplane:8080/g, `127.0.0.1:${controlplane}`],
+    [/listen 8443/g, `listen 127.0.0.1:${agents}`],
+    [/listen 8444/g, `listen 127.0.0.1:${operators}`],
+    [/worker_processes auto/g, 'worker_processes 1'],
+    [/worker_rlimit_nofile.*/g, ''],
+    [/worker_connections 16384/g, 'worker_connections 512'],
+  ];
+  let config = readFileSync(join(root, 'deploy/nginx/gateway.conf'), 'utf8');
+  for (const [from, to] of replace) {
+    expect(config).toMatch(from);
+    config = config.replaceAll(from, to);
+  }
+  writeFileSync(join(home, 'nginx.conf'), `daemon off;\n${process.getuid?.() === 0 ? 'user root;\n' : ''}${config}`);
+  nginx = spawn('nginx', ['-e', 'stderr', '-c', join(home, 'nginx.conf')], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin` }, // where Debian has it, and ordinary users do not look
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  nginx.stderr!.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  await until('nginx listens', async () => {
+    if (nginx.exitCode !== null) throw new Error(printed);
+    return (await accepts(agents)) && (await accepts(operators));
+  });
+});
+afterAll(async () => {
+  if (nginx !== undefined && nginx.exitCode === null) {
+    const gone = once(nginx, 'exit');
+    nginx.kill('SIGTERM');
+    await gone;
+  }
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+  rmSync(home, { recursive: true, force: true });
+});
+beforeEach(() => {
+  arrived = [];
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** `path` goes out as it is written. */
+function get(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = httpsRequest({ port, host: '127.0.0.1', path, headers, rejectUnauthorized: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString();
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body }));
+    });
+    call.once('error', reject);
+    call.end();
+  });
+}
+
+const valuesOf = (name: string): readonly string[] =>
+  arrived.flatMap(({ headers }) => headers.filter(([n]) => n === name).map(([, value]) => value));
+
+test('nginx: takes its file without a word', () => {
+  expect(printed).toBe('');
+});
+
+test('nginx: does nothing that a provider asks of it', async () => {
+  const answer = await get(agents, '/v1/proxy/mine/x');
+  expect(answer).toMatchObject({ status: 200, body: 'from /v1/proxy/mine/x' });
+  expect(arrived.map(({ target }) => target)).toEqual(['/v1/proxy/mine/x']); // and fetched nothing else
+  expect(answer.headers['x-provider']).toBe('kept');
+  for (const name of Object.keys(TRICKS)) expect(answer.headers[name.toLowerCase()], name).toBe(undefined);
+  expect(answer.headers['content-type'] ?? '').not.toContain('utf-7');
+});
+
+test.each([
+  ['agents', () => agents],
+  ['operators', () => operators],
+])(
+  'nginx: tells the planes who called by which name, port included, whatever %s say themselves',
+  async (_who, port) => {
+    await get(port(), '/v1/x', {
+      host: `gateway.example.com:${port()}`,
+      'x-forwarded-for': '203.0.113.9',
+      'x-forwarded-host': 'evil.example.com',
+      'x-forwarded-proto': 'http',
+      forwarded: 'for=203.0.113.9;host=evil.example.com',
+    });
+    expect(valuesOf('host')).toEqual([`gateway.example.com:${port()}`]);
+    expect(valuesOf('x-forwarded-host')).toEqual([`gateway.example.com:${port()}`]);
+    expect(valuesOf('x-forwarded-proto')).toEqual(['https']);
+    expect(valuesOf('x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(valuesOf('forwarded')).toEqual([]);
+  },
+);
+
+test('nginx: the request target of an agent goes through byte for byte', async () => {
+  const target = '/v1/proxy/s3/bucket//a%2Fb/./%7Ec?x=%20&y';
+  await get(agents, target);
+  expect(arrived.map((one) => one.target)).toEqual([target]);
+});
+
+test.each(['/metrics', '/metrics?x=1', '//metrics', '/%6detrics', '/./metrics', '/x/../metrics', '/readyz'])(
+  'nginx: %s stays inside',
+  async (path) => {
+    expect((await get(operators, path)).status).toBe(404);
+    expect(arrived).toEqual([]);
+  },
+);
+
+test('nginx: an agent reaches data planes only, an operator control planes only', async () => {
+  await get(agents, '/v1/agents');
+  await get(operators, '/v1/proxy/openai/x');
+  expect(arrived.map(({ at }) => at)).toEqual(['dataplane', 'controlplane']);
+});
