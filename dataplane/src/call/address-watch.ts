@@ -23,7 +23,8 @@ export class AddressWatch {
     this.#clientAddress = clientAddress;
   }
 
-  observe(x: Exchange, context: AgentContext): void {
+  observe(x: Exchange): void {
+    const context = x.context!;
     const nowMs = x.request.startedAtMs;
     const looked = this.#lookedAtMs.get(context);
     if (looked === undefined) this.#lookedAtMs.set(context, { ms: nowMs });

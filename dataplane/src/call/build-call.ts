@@ -10,35 +10,32 @@ import type { UpstreamCall } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import type { CallMetering } from './call-metering.js';
-import type { Exchange, RoutedExchange } from './exchange.js';
+import type { Exchange } from './exchange.js';
+import { REJECTIONS, type Rejection } from './rejections.js';
 
-type BodyMetering = Pick<CallMetering, 'request' | 'requestObserver'>;
+export type BuiltCall =
+  | { readonly call: UpstreamCall; readonly rejection: null }
+  | { readonly call: null; readonly rejection: Rejection };
 
-/** The agent's body broke its own framing or checksum: not the provider's failure. */
-export class DamagedBody extends Error {}
+const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
 
-/** A path that is no UTF-8 cannot be signed. */
-export class UnsignableTarget extends Error {}
-
-/** Consumes the exchange's body. Throws what the agent must be told of a request that cannot be sent. */
-export function buildCall(x: RoutedExchange, metering: BodyMetering): UpstreamCall {
-  const { target, upstream, position } = x.routed;
-  const { injection } = upstream;
+/** Consumes the exchange's body. */
+export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): BuiltCall {
+  const { injection } = x.upstream!;
   if (injection.kind === 'sigv4') return objectCall(x, injection, x.objectRequest!);
-  const headers = forwardedHeaders(x.request.headers, position, injection);
-  const query = injectCredential(headers, target.query, injection, position);
-  return callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength);
+  const headers = forwardedHeaders(x.request.headers, x.position!, injection);
+  const query = injectCredential(headers, x.target!.query, injection, x.position!);
+  return { call: callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength), rejection: null };
 }
 
 function callOf(
-  x: RoutedExchange,
+  x: Exchange,
   headers: string[],
   query: string | null,
   body: Buffer | Readable | null,
   contentLength: number,
 ): UpstreamCall {
-  const { upstream, target } = x.routed;
-  const path = upstreamPath(upstream.basePath, target.rest);
+  const path = upstreamPath(x.upstream!.basePath, x.target!.rest);
   if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
     headers.push('content-length', String(contentLength));
   }
@@ -50,7 +47,7 @@ function callOf(
   };
 }
 
-function bodyOf(x: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
+function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): Buffer | Readable | null {
   const { body } = x;
   if (body === null) return null;
   if (body.complete) return metering.request(x, body.take());
@@ -59,19 +56,19 @@ function bodyOf(x: RoutedExchange, metering: BodyMetering): Buffer | Readable | 
   return body.stream();
 }
 
-function objectCall(x: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamCall {
-  const { upstream } = x.routed;
+function objectCall(x: Exchange, injection: SigV4Injection, plan: ObjectRequest): BuiltCall {
+  const upstream = x.upstream!;
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
   const body = objectBody(x, plan);
+  if (body === 'damaged') return refuse(REJECTIONS.requestRefused);
   const contentLength = plan.body === 'as_is' ? x.request.contentLength : plan.decodedBytes;
   const call = callOf(x, plan.headers, plan.query, body, contentLength);
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
   const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
-  if (!signed) throw new UnsignableTarget();
-  return call;
+  return signed ? { call, rejection: null } : refuse(REJECTIONS.malformedTarget);
 }
 
-function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null {
+function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null | 'damaged' {
   const { body } = x;
   if (body === null) return null;
   if (plan.body === 'as_is') return body.complete ? body.take() : body.stream();
@@ -79,9 +76,12 @@ function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null 
   if (!body.complete) return body.stream().pipe(new DecodedBody(decoder));
   const parts: Buffer[] = [];
   const emit = (data: Buffer): void => void parts.push(data);
-  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) throw damaged(decoder);
+  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) return 'damaged';
   return Buffer.concat(parts);
 }
+
+/** The agent's body broke its own framing or checksum while it was streaming: not the provider's failure. */
+export class DamagedBody extends Error {}
 
 /** A body that turns out damaged ends in an error: it is never complete upstream. */
 class DecodedBody extends Transform {
@@ -94,13 +94,14 @@ class DecodedBody extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    done(this.#decoder.push(chunk, this.#emit) ? null : damaged(this.#decoder));
+    done(this.#decoder.push(chunk, this.#emit) ? null : this.#error());
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#decoder.finish(this.#emit) ? null : damaged(this.#decoder));
+    done(this.#decoder.finish(this.#emit) ? null : this.#error());
+  }
+
+  #error(): Error {
+    return new DamagedBody(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
   }
 }
-
-const damaged = (decoder: AwsChunkedDecoder): DamagedBody =>
-  new DamagedBody(`aws-chunked body: ${decoder.problem ?? 'incomplete'}`);

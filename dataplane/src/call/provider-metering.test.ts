@@ -2,25 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { MeterMemory } from '../metering/meter-memory.js';
 import { chatStream } from '../metering/testing/transcripts.js';
 import { PriceTable } from '../pricing/price.js';
-import type { RoutedExchange } from './exchange.js';
+import type { Exchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
 import { RequestBody } from './request-body.js';
 
 const metering = new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), new MeterMemory(), 1000);
 
-function exchange(routed: object = {}): RoutedExchange {
+function exchange(overrides: object = {}): Exchange {
   return {
     request: { method: 'POST', headers: ['content-type', 'application/json'] },
-    routed: {
-      target: { rest: '/v1/chat/completions', query: null },
-      upstream: {
-        providerSlug: 'openai',
-        priceProvider: 'openai',
-        usageFormat: 'openai',
-        custom: false,
-        origin: 'https://api.openai.com',
-      },
-      ...routed,
+    target: { rest: '/v1/chat/completions', query: null },
+    upstream: {
+      providerSlug: 'openai',
+      priceProvider: 'openai',
+      usageFormat: 'openai',
+      custom: false,
+      origin: 'https://api.openai.com',
     },
     body: { bytes: 100 },
     requestModel: null,
@@ -30,7 +27,8 @@ function exchange(routed: object = {}): RoutedExchange {
     usageAsked: false,
     meter: null,
     upstreamStatus: 200,
-  } as unknown as RoutedExchange;
+    ...overrides,
+  } as unknown as Exchange;
 }
 
 const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationAt: -1 };

@@ -11,26 +11,38 @@
  * an object of the headers for every response.
  */
 
-import type { AgentResponse } from './agent-response.js';
-import type { RoutedExchange } from './exchange.js';
+import type { ResponseHead } from '../upstream/response-headers.js';
+import type { AgentResponse, Exchange } from './exchange.js';
 import { statusLine } from './rejections.js';
-import type { ResponsePlan } from './response-plan.js';
-import type { SilenceWatch, SilentResponse } from './silence.js';
-import type { Settle } from './stages/settle.js';
+
+/** Changes body bytes on their way to the agent: mask, rewrite, removal of what the caller did not ask for. */
+export interface BodyEdit {
+  push(chunk: Buffer): Buffer;
+  flush(): Buffer;
+}
 
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  plan(x: RoutedExchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
-  readonly settle: Settle;
+  plan(x: Exchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
+  /** Books the exchange; `done` runs when its record is on disk, or with an error when it is not. */
+  settle(x: Exchange, done: (error: Error | null) => void): void;
   /** The upstream failed before its response head. */
-  failed(x: RoutedExchange, error: Error): void;
+  failed(x: Exchange, error: Error): void;
   /** The upstream failed after its response head. Sets the error class. */
-  cut(x: RoutedExchange, error: Error): void;
+  cut(x: Exchange, error: Error): void;
   /** The upstream connection is free again. */
-  release(x: RoutedExchange): void;
+  release(x: Exchange): void;
   readonly garbage: { note(bytes: number): void };
-  readonly silence: Pick<SilenceWatch, 'add' | 'delete'>;
+}
+
+export interface ResponsePlan {
+  readonly head: ResponseHead;
+  /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
+  readonly edits: readonly BodyEdit[] | null;
+  readonly lengthChanges: boolean;
+  /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
+  readonly failureHeadBytes: number;
 }
 
 const BODILESS = 0;
@@ -38,10 +50,8 @@ const FIXED = 1;
 const CHUNKED = 2;
 const aborted = new Error('the agent has gone');
 
-export class Relay implements SilentResponse {
-  bagIndex = -1;
-  heardTick = 0;
-  readonly #x: RoutedExchange;
+export class Relay {
+  readonly #x: Exchange;
   readonly #res: AgentResponse;
   readonly #support: RelaySupport;
   #plan: ResponsePlan | null = null;
@@ -61,7 +71,7 @@ export class Relay implements SilentResponse {
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
 
-  constructor(x: RoutedExchange, support: RelaySupport) {
+  constructor(x: Exchange, support: RelaySupport) {
     this.#x = x;
     this.#res = x.res;
     this.#support = support;
@@ -70,7 +80,6 @@ export class Relay implements SilentResponse {
   /** The agent has gone: ends the upstream call at once. */
   abort(): void {
     this.#pending = [];
-    this.#support.silence.delete(this);
     this.#abortUpstream?.(aborted);
   }
 
@@ -109,7 +118,7 @@ export class Relay implements SilentResponse {
       x.failureHead += chunk.toString('latin1', 0, plan.failureHeadBytes);
     let bytes = chunk;
     if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
-    this.#queueMasked(bytes);
+    this.#queue(bytes);
     this.#scheduleFlush();
     // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
     this.#paused = this.#blocked;
@@ -122,7 +131,6 @@ export class Relay implements SilentResponse {
     if (x.finished) return;
     x.responseComplete = true;
     this.#flushEdits();
-    if (this.#plan!.mask !== null) this.#queue(this.#plan!.mask.flush());
     this.#support.settle(x, this.#onBooked);
   }
 
@@ -153,7 +161,6 @@ export class Relay implements SilentResponse {
   #free(): void {
     if (this.#connectionFree) return;
     this.#connectionFree = true;
-    this.#support.silence.delete(this);
     // The connection carries other calls from now on.
     this.#abortUpstream = null;
     this.#resumeUpstream = null;
@@ -166,28 +173,6 @@ export class Relay implements SilentResponse {
     this.#queued += bytes.length;
   }
 
-  /** The provider is silent: what the mask holds back will not become longer for now. */
-  releaseHeld(): void {
-    if (this.#x.finished || this.#x.responseComplete) return;
-    this.#queue(this.#plan!.mask!.flush());
-    this.#scheduleFlush();
-  }
-
-  #queueMasked(bytes: Buffer): void {
-    const { mask } = this.#plan!;
-    if (mask === null) {
-      this.#queue(bytes);
-      return;
-    }
-    const leaving = mask.push(bytes);
-    this.#queue(mask.released);
-    this.#queue(leaving);
-    if (mask.holding) {
-      this.heardTick = performance.now();
-      this.#support.silence.add(this);
-    } else if (this.bagIndex >= 0) this.#support.silence.delete(this);
-  }
-
   /** The tails that edits held back; each passes through the edits after it. */
   #flushEdits(): void {
     const edits = this.#plan!.edits;
@@ -195,7 +180,7 @@ export class Relay implements SilentResponse {
     for (let i = 0; i < edits.length; i++) {
       let bytes = edits[i]!.flush();
       for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
-      this.#queueMasked(bytes);
+      this.#queue(bytes);
     }
   }
 
@@ -209,23 +194,10 @@ export class Relay implements SilentResponse {
   flush(): void {
     this.#flushScheduled = false;
     if (this.#x.finished || this.#x.responseComplete || this.#blocked) return;
-    if (!this.#headWritten && !this.#mayBegin()) return;
+    if (this.#framing === FIXED && this.#plan!.head.contentLength === 0) return; // it will end at once
+    // The server sends the end of a chunked head only together with the first chunk.
+    if (this.#framing === CHUNKED && this.#pending.length === 0) return;
     this.#res.cork(this.#write);
-  }
-
-  /**
-   * The head of a body leaves together with its first bytes: the server ends a head only with bytes of the body, and
-   * takes an empty first piece for the answer to a HEAD, whose response it then ends (see dataplane/UWS.md).
-   */
-  #mayBegin(): boolean {
-    if (this.#framing === BODILESS) return true;
-    if (this.#pending.length === 0) return false;
-    return this.#framing === CHUNKED || !this.#onlyLastPieceWaits();
-  }
-
-  /** The end of a body of known length waits for the usage record. */
-  #onlyLastPieceWaits(): boolean {
-    return !this.#released && this.#pending.length === 1 && this.#queued >= this.#plan!.head.contentLength;
   }
 
   readonly #write = (): void => {
@@ -237,6 +209,7 @@ export class Relay implements SilentResponse {
         return;
       }
       this.#res.onWritable(this.#onWritable);
+      if (this.#framing === FIXED) this.#res.tryEnd('', this.#plan!.head.contentLength);
     }
     if (this.#framing === FIXED) this.#writeFixed();
     else if (this.#framing === CHUNKED) this.#writeChunked();
@@ -260,7 +233,7 @@ export class Relay implements SilentResponse {
     }
     const { admission } = x;
     if (admission !== null) {
-      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.routed.context.rpmLimit}`;
+      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.rpmLimit}`;
       if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
       if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.resetAtSec}`;
     }
@@ -307,7 +280,8 @@ export class Relay implements SilentResponse {
   #writeFixed(): void {
     const total = this.#plan!.head.contentLength;
     while (this.#pending.length > 0) {
-      if (this.#onlyLastPieceWaits()) return;
+      // The end of the body waits for the usage record.
+      if (!this.#released && this.#pending.length === 1 && this.#queued >= total) return;
       const chunk = this.#pending[0]!;
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);

@@ -78,8 +78,7 @@ function decodeInjection(message: IInjection): Injection {
       value: (prefix ?? '') + value,
       alternatives: new Map((alternatives ?? []).map((form) => [form.name ?? '', (form.prefix ?? '') + value])),
       bearerUnlessUserJwt: alsoBearerUnlessUserJwt ? `Bearer ${value}` : null,
-      // A token that came as `?apikey=` is replaced there, percent-encoded.
-      secretForms: forms(value, encodeURIComponent(value)),
+      secretForms: forms(value),
     });
   }
   if (message.basic) {

@@ -1,16 +1,16 @@
 /** RPM, RPD and budget in one atomic step (SPEC §8, checks 3 to 5). */
 import type { AgentContext } from '../../context/agent-context.js';
 import type { Admission, Counters } from '../../counters/counters.js';
-import type { RoutedExchange } from '../exchange.js';
-import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
+import type { Exchange } from '../exchange.js';
+import { DONE, NEXT, type Stage, type StageResult, WAIT } from '../pipeline.js';
 import { budgetExceeded, type Rejection, rateLimited } from '../rejections.js';
 
 const NANOS_PER_CENT = 10_000_000;
 
-export function createAdmit(counters: Pick<Counters, 'admit'>, advance: Advance): RoutedStage {
-  const decide = (x: RoutedExchange, admission: Admission): StageResult => {
+export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exchange) => void): Stage {
+  const settle = (x: Exchange, admission: Admission): StageResult => {
     x.admission = admission;
-    const rejection = refusalOf(admission, x.routed.context);
+    const rejection = refusalOf(admission, x.context!);
     if (rejection !== null) {
       x.reject(rejection);
       return DONE;
@@ -18,13 +18,13 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: Advance)
     return NEXT;
   };
   return (x) => {
-    const { context, upstream } = x.routed;
+    const context = x.context!;
     let waiting = false;
     let result: StageResult = WAIT;
     counters.admit(
       {
         agentId: context.agentId,
-        providerSlug: upstream.providerSlug,
+        providerSlug: x.upstream!.providerSlug,
         rpmLimit: context.rpmLimit,
         rpdLimit: context.rpdLimit,
         budgetNanos: context.budgetNanos,
@@ -33,8 +33,8 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: Advance)
       },
       (admission) => {
         if (!waiting) {
-          result = decide(x, admission);
-        } else if (!x.over && decide(x, admission) === NEXT) {
+          result = settle(x, admission);
+        } else if (!x.over && settle(x, admission) === NEXT) {
           advance(x);
         }
       },

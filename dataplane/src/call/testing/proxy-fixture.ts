@@ -117,8 +117,6 @@ export class Fixture {
   /** Dials the addresses that tenants gave; null refuses all. */
   egress: Connector | null = null;
   bugs = 0;
-  /** Response heads that arrived from upstreams; only with the fake metering. */
-  planned = 0;
   port = 0;
   readonly pools: UpstreamPools;
   readonly server: ProxyServer;
@@ -219,7 +217,6 @@ export class Fixture {
       requestObserver: () => null,
       response: (x) => {
         x.meter = new CountingMeter();
-        this.planned++;
         return null;
       },
       price: () => ({ costNanos: this.costNanos, source: 'none' }),
