@@ -10,6 +10,7 @@ import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
 import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
 import { RedisServer } from '@acg/test/redis-server';
 import { TcpProxy } from '@acg/test/tcp-proxy';
 
@@ -20,13 +21,14 @@ const log = createLogger('bench', 'silent');
 const metrics = { unchecked() {}, enforcing() {}, storeLatency() {} };
 
 const request = (agent: number, budgetNanos: number | null): AdmissionRequest => ({
-  agentId: `00000000-0000-7000-8000-${String(agent).padStart(12, '0')}`,
+  terms: termsOf({
+    agentId: `00000000-0000-7000-8000-${String(agent).padStart(12, '0')}`,
+    rpmLimit: 1_000_000,
+    rpdLimit: 1_000_000_000,
+    budgetNanos,
+    spendFloorMonth: formatMonth(monthOfMs(Date.now())),
+  }),
   providerSlug: 'openai',
-  rpmLimit: 1_000_000,
-  rpdLimit: 1_000_000_000,
-  budgetNanos,
-  spendFloorNanos: 0,
-  spendFloorMonth: formatMonth(monthOfMs(Date.now())),
 });
 
 interface Scenario {
@@ -53,7 +55,7 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
         const asked = requests[next++ % agents]!;
         counters.admit(asked, (admission) => {
           if (admission.outcome !== 'admitted') throw new Error(`unexpected ${admission.outcome}`);
-          if (spend) counters.addSpend(asked.agentId, 1_000);
+          if (spend) counters.addSpend(asked.terms.agentId, 1_000);
           open--;
           if (open === 0) setImmediate(takeTurn);
         });

@@ -25,6 +25,7 @@ export const {
 export type IResolveTokenRequest = acg.v1.IResolveTokenRequest;
 export type IResolveTokenResponse = acg.v1.IResolveTokenResponse;
 export type IAgentContext = acg.v1.IAgentContext;
+export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;
 export type IInjection = acg.v1.IInjection;
 export type IWatchRequest = acg.v1.IWatchRequest;

@@ -1,6 +1,7 @@
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
+import { pickLimits } from '../limits/limit-fields.js';
 import {
   type Agent,
   AgentCreatedReply,
@@ -27,12 +28,8 @@ export function agentRoutes(app: App, agents: AgentService): void {
     '/v1/agents',
     { config: { access: 'admin' }, schema: { body: AgentInput, response: { 201: AgentCreatedReply } } },
     async ({ actor, body }, reply) => {
-      const { id, projectId, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit } = await agents.create(
-        actor,
-        body,
-      );
-      const agent = { id, projectId, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit };
-      return reply.code(201).send({ agent });
+      const agent = await agents.create(actor, body);
+      return reply.code(201).send({ agent: { ...summaryWithoutAge(agent), projectId: agent.projectId } });
     },
   );
   app.get(
@@ -63,13 +60,12 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
 }
 
-const summary = ({ id, name, slug, status, budgetCentsMonthly, rpmLimit, rpdLimit, createdAt }: Agent) => ({
-  id,
-  name,
-  slug,
-  status,
-  budgetCentsMonthly,
-  rpmLimit,
-  rpdLimit,
-  createdAt,
+const summaryWithoutAge = (agent: Agent) => ({
+  id: agent.id,
+  name: agent.name,
+  slug: agent.slug,
+  status: agent.status,
+  ...pickLimits(agent),
 });
+
+const summary = (agent: Agent) => ({ ...summaryWithoutAge(agent), createdAt: agent.createdAt });

@@ -1,18 +1,19 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { byLimit, type DefaultedLimitName, type LimitName } from '../limits/limit-fields.js';
 
 export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 const Status = Type.Unsafe<AgentStatus>({ type: 'string', enum: AGENT_STATUSES });
 
 /** An integer within bounds, or null: no limit of its own. */
-const Limit = (minimum: number, maximum: number, description: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum, maximum, description });
-
-const RpmLimit = Limit(1, 1_000_000, 'Requests in any 60 seconds, per provider; null: the default, 60.');
-const RpdLimit = Limit(1, 1_000_000_000, 'Requests per 24 hours, per provider; null: the default, 10000.');
-const BudgetCentsMonthly = Limit(0, 1e12, 'US cents per calendar month over all providers; null: no budget.');
+const limitInputs = byLimit(({ minimum, maximum, description }) =>
+  Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum, maximum, description })),
+);
+const limitsShown = byLimit(({ default: fallback }) =>
+  fallback === null ? Type.Unsafe<number | null>({ type: ['integer', 'null'] }) : Type.Integer(),
+) as { [name in LimitName]: name extends DefaultedLimitName ? TInteger : TUnsafe<number | null> };
 const Description = Type.String({ maxLength: 2_000, pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$' });
 const UsageThresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   maxItems: 10,
@@ -25,9 +26,7 @@ const shown = {
   name: Type.String(),
   slug: Type.String(),
   status: Status,
-  budgetCentsMonthly: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-  rpmLimit: Type.Integer(),
-  rpdLimit: Type.Integer(),
+  ...limitsShown,
 };
 
 /** As lists show it (SPEC §4). */
@@ -47,9 +46,7 @@ export const AgentInput = Body({
   projectId: Uuid,
   name: Name,
   description: Type.Optional(Description),
-  rpmLimit: Type.Optional(RpmLimit),
-  rpdLimit: Type.Optional(RpdLimit),
-  budgetCentsMonthly: Type.Optional(BudgetCentsMonthly),
+  ...limitInputs,
 });
 export type AgentInput = Static<typeof AgentInput>;
 
@@ -57,9 +54,7 @@ export const AgentPatch = Type.Object(
   {
     name: Type.Optional(Name),
     description: Type.Optional(Description),
-    rpmLimit: Type.Optional(RpmLimit),
-    rpdLimit: Type.Optional(RpdLimit),
-    budgetCentsMonthly: Type.Optional(BudgetCentsMonthly),
+    ...limitInputs,
     usageThresholds: Type.Optional(UsageThresholds),
   },
   { additionalProperties: false, minProperties: 1 },

@@ -2,12 +2,12 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { budgetChanged } from '../conclusions/budget-facts.js';
-import { DEFAULT_RPD_LIMIT, DEFAULT_RPM_LIMIT } from '../contexts/assemble.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import { NotFound } from '../errors.js';
 import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
+import { byLimit, effectiveLimits } from '../limits/limit-fields.js';
 import { freeSlug, slugOf } from '../slug.js';
 import { invalidate } from '../watch/invalidate.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
@@ -40,9 +40,7 @@ export class AgentService {
         name: input.name,
         slug: freeSlug(base, await store.takenSlugs(tx, input.projectId, base)),
         description: input.description ?? '',
-        rpmLimit: input.rpmLimit ?? null,
-        rpdLimit: input.rpdLimit ?? null,
-        budgetCentsMonthly: input.budgetCentsMonthly ?? null,
+        ...byLimit(({ field }) => input[field] ?? null),
       });
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
       await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
@@ -111,8 +109,7 @@ const eventData = (orgId: string, row: store.AgentRow) => ({
 /** Shown limits are the effective ones (DESIGN §14). */
 const present = (row: store.AgentRow): Agent => ({
   ...row,
-  rpmLimit: row.rpmLimit ?? DEFAULT_RPM_LIMIT,
-  rpdLimit: row.rpdLimit ?? DEFAULT_RPD_LIMIT,
+  ...effectiveLimits(row),
   usageThresholds: [...row.usageThresholds],
   createdAt: row.createdAt.toISOString(),
 });

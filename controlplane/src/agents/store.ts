@@ -1,30 +1,24 @@
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
+import { type LimitName, limitColumns, limitValues, type OwnLimits } from '../limits/limit-fields.js';
 import type { AgentStatus } from './schema.js';
 
-export interface AgentRow {
+export interface AgentRow extends OwnLimits {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly slug: string;
   readonly description: string;
   readonly status: AgentStatus;
-  /** Null: the default holds. */
-  readonly rpmLimit: number | null;
-  readonly rpdLimit: number | null;
-  readonly budgetCentsMonthly: number | null;
   readonly usageThresholds: readonly number[];
   readonly createdAt: Date;
 }
 
-export type AgentSettings = Pick<
-  AgentRow,
-  'name' | 'description' | 'status' | 'rpmLimit' | 'rpdLimit' | 'budgetCentsMonthly' | 'usageThresholds'
->;
+export type AgentSettings = Pick<AgentRow, 'name' | 'description' | 'status' | LimitName | 'usageThresholds'>;
 
 const columns = (sql: Sql | Tx) => sql`
-  id, project_id as "projectId", name, slug, description, status, rpm_limit as "rpmLimit", rpd_limit as "rpdLimit",
-  budget_cents_monthly as "budgetCentsMonthly", usage_thresholds as "usageThresholds", created_at as "createdAt"`;
+  id, project_id as "projectId", name, slug, description, status, ${limitColumns(sql)},
+  usage_thresholds as "usageThresholds", created_at as "createdAt"`;
 
 export async function listAgents(sql: Sql, orgId: string, projectId: string, page: Page): Promise<Listed<AgentRow>> {
   const rows = await sql<AgentRow[]>`
@@ -74,19 +68,28 @@ export interface NewAgent extends Omit<AgentSettings, 'status' | 'usageThreshold
 
 export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
   const [row] = await tx<AgentRow[]>`
-    insert into agents (id, org_id, project_id, name, slug, description, rpm_limit, rpd_limit, budget_cents_monthly)
-    values (${agent.id}, ${agent.orgId}, ${agent.projectId}, ${agent.name}, ${agent.slug}, ${agent.description},
-            ${agent.rpmLimit}, ${agent.rpdLimit}, ${agent.budgetCentsMonthly})
+    insert into agents ${tx({
+      id: agent.id,
+      org_id: agent.orgId,
+      project_id: agent.projectId,
+      name: agent.name,
+      slug: agent.slug,
+      description: agent.description,
+      ...limitValues(agent),
+    })}
     returning ${columns(tx)}`;
   return row!;
 }
 
 export async function updateAgent(tx: Tx, orgId: string, id: string, settings: AgentSettings): Promise<AgentRow> {
   const [row] = await tx<AgentRow[]>`
-    update agents set name = ${settings.name}, description = ${settings.description}, status = ${settings.status},
-           rpm_limit = ${settings.rpmLimit}, rpd_limit = ${settings.rpdLimit},
-           budget_cents_monthly = ${settings.budgetCentsMonthly},
-           usage_thresholds = ${[...settings.usageThresholds]}::integer[]
+    update agents set ${tx({
+      name: settings.name,
+      description: settings.description,
+      status: settings.status,
+      usage_thresholds: [...settings.usageThresholds],
+      ...limitValues(settings),
+    })}
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;

@@ -1,13 +1,10 @@
 /** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+import { type EffectiveLimits, effectiveLimits, limitsOnTheWire } from '../limits/limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
 import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js';
 import type { AccountRow, AgentRow, KeyRow } from './store.js';
-
-/** SPEC §8: what holds where an agent has no limit of its own. */
-export const DEFAULT_RPM_LIMIT = 60;
-export const DEFAULT_RPD_LIMIT = 10_000;
 
 /** The credentials of an account, or null when they cannot be read. */
 export type OpenCredentials = (account: AccountRow) => Credentials | null;
@@ -32,9 +29,8 @@ export function assembleContext(
     agentName: agent.name,
     agentSlug: agent.slug,
     agentStatus: agent.status,
-    rpmLimit: agent.rpmLimit ?? DEFAULT_RPM_LIMIT,
-    rpdLimit: agent.rpdLimit ?? DEFAULT_RPD_LIMIT,
-    ...(agent.budgetCentsMonthly === null ? {} : { budgetCents: agent.budgetCentsMonthly }),
+    limits: limitsOnTheWire(agent),
+    ...oldLimits(effectiveLimits(agent)),
     spendMonth: agent.spendMonth,
     spendNanos: Number(agent.spendNanos),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
@@ -42,6 +38,13 @@ export function assembleContext(
     unassignedProviders: all.filter((slug) => !assigned.has(slug)),
   };
 }
+
+/** The same for data planes that do not read `limits` yet; gone with the next release. */
+const oldLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimits) => ({
+  rpmLimit,
+  rpdLimit,
+  ...(budgetCentsMonthly === null ? {} : { budgetCents: budgetCentsMonthly }),
+});
 
 /** Null: the account's provider is gone. */
 function upstreamOfAccount(

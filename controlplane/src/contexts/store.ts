@@ -1,6 +1,7 @@
 /** One statement reads all that serves a gateway token: one snapshot, so rows and revision belong together. */
 
 import type { Sql } from '../db/sql.js';
+import { LIMIT_FIELDS, type OwnLimits } from '../limits/limit-fields.js';
 import type { AuthType } from '../providers/custom/provider.js';
 
 export interface ResolvedRows {
@@ -18,15 +19,12 @@ export interface KeyRow {
   readonly expiresAtMs: number | null;
 }
 
-export interface AgentRow {
+export interface AgentRow extends OwnLimits {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly slug: string;
   readonly status: string;
-  readonly rpmLimit: number | null;
-  readonly rpdLimit: number | null;
-  readonly budgetCentsMonthly: number | null;
   readonly spendMonth: string;
   /** Text: a sum may be above 2^53. */
   readonly spendNanos: string;
@@ -55,6 +53,9 @@ export interface CustomRow {
   readonly usageFormat: 'openai' | 'anthropic' | null;
 }
 
+/** `'field', agent.column, …` */
+const limitPairs = (sql: Sql) => sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
+
 /** `agentRef`: id or slug; `''` = the token's own agent. `agentRefId` is it again where it has the form of an id. */
 export async function loadByTokenHash(
   sql: Sql,
@@ -81,8 +82,7 @@ export async function loadByTokenHash(
           'expiresAtMs', floor(extract(epoch from expires_at) * 1000)) from key) as key,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
-          'status', agent.status, 'rpmLimit', agent.rpm_limit, 'rpdLimit', agent.rpd_limit,
-          'budgetCentsMonthly', agent.budget_cents_monthly,
+          'status', agent.status, ${limitPairs(sql)},
           'spendMonth', (select month from spend_month),
           'spendNanos', coalesce((select spent_nanos from month_spend s, spend_month
                           where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,

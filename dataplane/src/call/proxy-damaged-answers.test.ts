@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { termsOf } from '../counters/testing/terms-fixture.js';
 import { answers, cut, mutated, mutation, readByNode, readByUs } from '../http1/response-reader-fixture.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, eventually, RawUpstream } from './testing/raw-peer-fixture.js';
@@ -11,7 +12,9 @@ const samples = fc.sample(damaged, { numRuns: 300, seed: 11 });
 
 test('damaged answers: the agent gets what was read, or 502, or a broken connection; each call is booked once', async () => {
   const upstream = await RawUpstream.start();
-  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)], { rpmLimit: 1_000_000 }));
+  const gateway = await Fixture.start(
+    contextOf([upstreamOf(upstream.origin)], { terms: termsOf({ rpmLimit: 1_000_000 }) }),
+  );
   const outcomes = { whole: 0, refused: 0, broken: 0 };
   let agent = await connectRaw(gateway.port);
   for (const [i, [answer, changes, cuts]] of samples.entries()) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { ADMITTED, contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
@@ -40,7 +40,7 @@ test('drain: once it has ended, a call on a connection that was kept is refused 
 });
 
 test('limits: an answer that passed unchecked carries the rate limit, too', async () => {
-  gateway.admission = { outcome: 'unchecked', rpmRemaining: 60, resetAtSec: 1_900_000_000, spentNanos: 0 };
+  gateway.admission = { ...ADMITTED, outcome: 'unchecked', rpmRemaining: 60 };
   const { agent } = await answeredCall();
   expect(agent.text).toContain('x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 60\r\nx-ratelimit-reset: 1900000000');
 });

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { termsOf } from '../counters/testing/terms-fixture.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
-import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
+import {
+  contextOf,
+  Fixture,
+  GATEWAY_TOKEN,
+  PROVIDER_KEY,
+  refusedAdmission,
+  upstreamOf,
+} from './testing/proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
@@ -92,8 +100,11 @@ test.each([
   ['rpd', 'x-ratelimit-limit: 10000\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'x-should-retry: false'],
   ['budget', 'x-should-retry: false', '"limitType":"budget","spentCents":500,"budgetCents":500'],
 ] as const)('refusal: %s is 429 with its headers, at once and later', async (outcome, ...expected) => {
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { budgetCents: 500 }), refusal: null };
-  gateway.admission = { outcome, rpmRemaining: 0, resetAtSec: 4_000_000_000, spentNanos: 4_995_000_000 };
+  gateway.lookup = {
+    context: contextOf([upstreamOf(upstream.origin)], { terms: termsOf({ budgetCents: 500 }) }),
+    refusal: null,
+  };
+  gateway.admission = refusedAdmission(outcome, 4_000_000_000, 4_995_000_000);
   for (const later of [false, true]) {
     gateway.admitLater = later;
     const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
@@ -116,7 +127,7 @@ test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
 
 test('circuit: a probe that is refused afterwards gives its place back', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
-  gateway.admission = { outcome: 'rpm', rpmRemaining: 0, resetAtSec: 4_000_000_000, spentNanos: 0 };
+  gateway.admission = refusedAdmission('rpm', 4_000_000_000);
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await agent.sees('429');
   expect(gateway.releasedProbes).toEqual(['lease-1']);
@@ -333,11 +344,14 @@ test('headers: values beyond ASCII keep their bytes', async () => {
 });
 
 test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
-  const context = contextOf([upstreamOf(upstream.origin)], { agentStatus: 'paused', budgetCents: 500 });
+  const context = contextOf([upstreamOf(upstream.origin)], {
+    agentStatus: 'paused',
+    terms: termsOf({ agentId: 'agent-1', budgetCents: 500 }),
+  });
   gateway.lookup = { context, refusal: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
-  const window = { providerSlug: 'openai', rpmRemaining: 58, rpmResetAtSec: 1_900_000_000, rpdRemaining: 9_998 };
-  gateway.standing = { windows: [{ ...window, rpdResetAtSec: 1_900_050_000 }], spentNanos: 1_235_000_000 };
+  const window = { providerSlug: 'openai', remaining: [58, 9_998], resetAtSec: [1_900_000_000, 1_900_050_000] };
+  gateway.standing = { windows: [window], spentNanos: 1_235_000_000 };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });

@@ -94,7 +94,7 @@ const malformed = (message: string, status = 400, reason = 'bad_request'): Rejec
   rejection(reason, status, message, { close: true });
 
 /** SDKs that honour it do not retry what cannot succeed by waiting a moment. */
-const NO_RETRY: readonly string[] = ['x-should-retry', 'false'];
+export const NO_RETRY: readonly string[] = ['x-should-retry', 'false'];
 const RETRY_SOON: readonly string[] = ['retry-after', '1'];
 
 export const REJECTIONS = Object.freeze({
@@ -147,54 +147,6 @@ export const REJECTIONS = Object.freeze({
   internal: rejection('internal', 500, 'Internal error.', { close: true }),
 });
 
-const RPM_MESSAGE = 'Rate limit exceeded: too many requests in a minute.';
-const RPD_MESSAGE = 'Rate limit exceeded: too many requests in a day.';
-const BUDGET_MESSAGE = 'The monthly budget of this agent is spent.';
-
-/** 429 of a rate limit, with SPEC §7's body and headers. */
-export function rateLimited(limitType: 'rpm' | 'rpd', limit: number, resetAtSec: number, nowMs: number): Rejection {
-  const message = limitType === 'rpm' ? RPM_MESSAGE : RPD_MESSAGE;
-  const headers = [
-    'x-ratelimit-limit',
-    String(limit),
-    'x-ratelimit-remaining',
-    '0',
-    'x-ratelimit-reset',
-    String(resetAtSec),
-  ];
-  // An SDK sleeps as long as Retry-After says: a minute is worth waiting for, a day is not.
-  if (limitType === 'rpm') headers.push('retry-after', String(retryAfterSec(resetAtSec, nowMs, 60)));
-  else headers.push(...NO_RETRY);
-  return {
-    reason: limitType,
-    status: 429,
-    statusLine: statusLine(429),
-    message,
-    body: JSON.stringify({ error: message, message, limitType, limit, remaining: 0, resetAt: resetAtSec }),
-    headers,
-    close: false,
-  };
-}
-
-/** 429 of the budget: no X-RateLimit-*, no Retry-After. */
-export function budgetExceeded(spentCents: number, budgetCents: number): Rejection {
-  return {
-    reason: 'budget',
-    status: 429,
-    statusLine: statusLine(429),
-    message: BUDGET_MESSAGE,
-    body: JSON.stringify({
-      error: BUDGET_MESSAGE,
-      message: BUDGET_MESSAGE,
-      limitType: 'budget',
-      spentCents,
-      budgetCents,
-    }),
-    headers: NO_RETRY,
-    close: false,
-  };
-}
-
 /** 503 of a circuit that is open, or whose probe places are taken. `openUntilMs` 0: try again in a second. */
 export function circuitOpen(openUntilMs: number, nowMs: number): Rejection {
   const seconds = retryAfterSec(openUntilMs / 1000, nowMs, 3600);
@@ -204,6 +156,6 @@ export function circuitOpen(openUntilMs: number, nowMs: number): Rejection {
 }
 
 /** Whole seconds from now, at least 1 and at most `secondsMax`. */
-function retryAfterSec(atSec: number, nowMs: number, secondsMax: number): number {
+export function retryAfterSec(atSec: number, nowMs: number, secondsMax: number): number {
   return Math.min(secondsMax, Math.max(1, Math.ceil(atSec - nowMs / 1000)));
 }

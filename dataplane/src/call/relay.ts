@@ -11,6 +11,7 @@
  * an object of the headers for every response.
  */
 
+import { RPM_ROW } from '../counters/limit-table.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { AgentResponse, Exchange } from './exchange.js';
 import { statusLine } from './rejections.js';
@@ -233,9 +234,9 @@ export class Relay {
     }
     const { admission } = x;
     if (admission !== null) {
-      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.rpmLimit}`;
+      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.terms.limits[RPM_ROW]}`;
       if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
-      if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.resetAtSec}`;
+      if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.rpmResetAtSec}`;
     }
     if (this.#framing === BODILESS) {
       if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;

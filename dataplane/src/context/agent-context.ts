@@ -3,6 +3,7 @@
  * everything that a request would otherwise compute again (header values, base64 forms, lower-cased names) is
  * computed here. Holds decrypted credentials: never log, never serialise.
  */
+import type { AgentTerms } from '../counters/agent-terms.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
 export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
@@ -18,17 +19,7 @@ export interface AgentContext {
   readonly agentName: string;
   readonly agentSlug: string;
   readonly agentStatus: AgentStatus;
-  /** Effective limits: the defaults are already applied. */
-  readonly rpmLimit: number;
-  readonly rpdLimit: number;
-  /** Null = no budget. */
-  readonly budgetCents: number | null;
-  /** budgetCents × 1e7; exact below $9 007 199. */
-  readonly budgetNanos: number | null;
-  /** `YYYY-MM` (UTC) of `spendNanos`. */
-  readonly spendMonth: string;
-  /** The ledger's figure of that month: a floor under the counters' own. */
-  readonly spendNanos: number;
+  readonly terms: AgentTerms;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   /** Providers that exist for the organization but have no account here: 403, where an unknown slug is 404. */
   readonly unassignedProviders: ReadonlySet<string>;

@@ -60,10 +60,11 @@ class World {
   check(agent: number, lookup: Lookup): void {
     if (lookup.context === null) return;
     this.served++;
-    const { agentId, spendNanos } = lookup.context;
+    const { agentId, terms } = lookup.context;
+    const { spentNanos } = terms;
     if (agentId !== `agent-${agent}`) this.violations.push(`agent ${agent} got ${agentId}`);
     const floor = this.floor[agent]!;
-    if (spendNanos < floor) this.violations.push(`agent ${agent} served at ${spendNanos}, announced ${floor}`);
+    if (spentNanos < floor) this.violations.push(`agent ${agent} served at ${spentNanos}, announced ${floor}`);
   }
 
   async run(one: Step): Promise<void> {
@@ -77,8 +78,8 @@ class World {
       case 'compute': {
         const [call] = this.calls.splice(one.nth % Math.max(1, this.calls.length), 1);
         if (call === undefined) break;
-        const spendNanos = this.version[call.agent]!;
-        const context = { ...base, agentId: `agent-${call.agent}`, spendNanos };
+        const agentId = `agent-${call.agent}`;
+        const context = { ...base, agentId, terms: { ...base.terms, agentId, spentNanos: this.version[call.agent]! } };
         this.computed.push({ resolution: { context, refusal: null, revision: this.revision }, answer: call.answer });
         break;
       }

@@ -1,5 +1,6 @@
 import type { IAgentContext, IInjection } from '@acg/proto/messages';
 import { describe, expect, it } from 'vitest';
+import { BUDGET_ROW, UNLIMITED } from '../counters/limit-table.js';
 import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
 
@@ -11,11 +12,11 @@ const injection = (message: IInjection, change: Partial<IAgentContext> = {}) =>
 describe('decodeContext', () => {
   it('computes budget, limits and maps once', () => {
     const context = decodeContext(contextMessage({ budgetCents: 1_000, unassignedProviders: ['s3'] }));
-    expect(context.budgetNanos).toBe(10_000_000_000);
+    expect(context.terms.limits[BUDGET_ROW]).toBe(10_000_000_000);
     expect(context.keyExpiresAtMs).toBeNull();
     expect([...context.upstreams.keys()]).toEqual(['openai']);
     expect(context.unassignedProviders.has('s3')).toBe(true);
-    expect(decodeContext(contextMessage({})).budgetNanos).toBeNull();
+    expect(decodeContext(contextMessage({})).terms.limits[BUDGET_ROW]).toBe(UNLIMITED);
   });
 
   it('header: value, alternatives and the bearer form carry the secret; own headers replace those of the client', () => {
@@ -66,7 +67,6 @@ describe('decodeContext', () => {
   it.each([
     ['no key id', { keyId: '' }],
     ['an unknown status', { agentStatus: 'sleeping' }],
-    ['a limit of 0', { rpmLimit: 0 }],
   ])('refuses a context with %s, without its values in the error', (_what, change) => {
     expect(() => decodeContext(contextMessage(change))).toThrow(/^context with/);
   });

@@ -5,31 +5,26 @@
  */
 import type { IAgentContext, IInjection, IUpstream } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
+import { decodeTerms } from './decode-terms.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
 const ACCOUNT_STATUSES = ['active', 'needs_credentials'] as const;
 const USAGE_FORMATS = ['openai', 'anthropic', 'resend', 's3', 'none'] as const satisfies readonly UsageFormat[];
-const NANOS_PER_CENT = 1e7;
 
 export function decodeContext(message: IAgentContext): AgentContext {
-  const budgetCents = message.budgetCents ?? null;
+  const agentId = text(message.agentId, 'agent_id');
   return Object.freeze({
     keyId: text(message.keyId, 'key_id'),
     keyScope: oneOf(message.keyScope, SCOPES, 'key_scope'),
     keyExpiresAtMs: message.keyExpiresAtMs ?? null,
     orgId: text(message.orgId, 'org_id'),
     projectId: text(message.projectId, 'project_id'),
-    agentId: text(message.agentId, 'agent_id'),
+    agentId,
     agentName: message.agentName ?? '',
     agentSlug: message.agentSlug ?? '',
     agentStatus: oneOf(message.agentStatus, STATUSES, 'agent_status'),
-    rpmLimit: positive(message.rpmLimit, 'rpm_limit'),
-    rpdLimit: positive(message.rpdLimit, 'rpd_limit'),
-    budgetCents,
-    budgetNanos: budgetCents === null ? null : budgetCents * NANOS_PER_CENT,
-    spendMonth: message.spendMonth ?? '',
-    spendNanos: message.spendNanos ?? 0,
+    terms: decodeTerms(message, agentId),
     upstreams: new Map((message.upstreams ?? []).map((one) => [text(one.providerSlug, 'slug'), decodeUpstream(one)])),
     unassignedProviders: new Set(message.unassignedProviders ?? []),
   });
@@ -132,11 +127,6 @@ function forms(...values: readonly string[]): readonly string[] {
 
 function text(value: string | null | undefined, field: string): string {
   if (typeof value !== 'string' || value === '') throw new Error(`context without ${field}`);
-  return value;
-}
-
-function positive(value: number | null | undefined, field: string): number {
-  if (typeof value !== 'number' || !(value > 0)) throw new Error(`context without ${field}`);
   return value;
 }
 

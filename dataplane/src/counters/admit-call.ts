@@ -7,9 +7,10 @@
  *             look   {wanted I4, rpm I4, rpd I4, budget d, seen d, seen month I4, ledger d, ledger month I4}
  *   reply     header {now µs d, applied B, mark d}
  *             total d
- *             verdict {admitted I4, refusal B, rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
+ *             verdict {admitted I4, refusal B (row of the limit table from 1, 0 = none), rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
  */
 import { monthEndSec, monthOfMs, monthStartSec } from './calendar-month.js';
+import { BUDGET_ROW } from './limit-table.js';
 
 /** Lengths of the windows; shortened by tests only (DESIGN §14). */
 export interface Windows {
@@ -72,15 +73,12 @@ export interface CallHeader {
   readonly writerId: string;
 }
 
-export type Refusal = 'rpm' | 'rpd' | 'budget';
-const REFUSALS: readonly (Refusal | null)[] = [null, 'rpm', 'rpd', 'budget'];
-
 export interface Verdict {
   /** The first so many of `wanted` pass. */
   admitted: number;
-  /** Why the next request would be refused; null = it would pass. */
-  refusal: Refusal | null;
-  /** When the next request passes the check of `refusal`. */
+  /** Row of the limit table that would refuse the next request; -1 = it would pass. */
+  refusedBy: number;
+  /** When the next request passes that check. */
   freeAtSec: number;
   rpmRemaining: number;
   /** When the oldest counted request leaves; null = none is counted. */
@@ -175,11 +173,11 @@ export function decodeReply(reply: Buffer | null, spends: number, looks: number)
 }
 
 function decodeVerdict(reply: Buffer, at: number, month: number): Verdict {
-  const refusal = REFUSALS[reply[at + 4]!] ?? null;
+  const refusedBy = reply[at + 4]! - 1;
   return {
     admitted: reply.readUInt32LE(at),
-    refusal,
-    freeAtSec: refusal === 'budget' ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 17)),
+    refusedBy,
+    freeAtSec: refusedBy === BUDGET_ROW ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 17)),
     rpmRemaining: reply.readUInt32LE(at + 5),
     rpmResetAtSec: wholeSeconds(reply.readDoubleLE(at + 9)) || null,
     rpdRemaining: reply.readUInt32LE(at + 25),

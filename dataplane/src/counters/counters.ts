@@ -1,46 +1,41 @@
 /**
- * Limits and spend of agents (SPEC §8, DESIGN §7). Two implementations, Redis and in-process, pass one conformance
+ * Limits and spend of agents. Two implementations, Redis and in-process, pass one conformance
  * suite. Money is integer nano-dollars. Callbacks instead of promises: they run at most once, possibly synchronously.
  */
+import type { AgentTerms } from './agent-terms.js';
+import type { LimitType } from './limit-table.js';
 
-/** One request that asks to pass. Everything is copied before the call returns. */
+/** One request that asks to pass. */
 export interface AdmissionRequest {
-  readonly agentId: string;
+  readonly terms: AgentTerms;
   readonly providerSlug: string;
-  readonly rpmLimit: number;
-  readonly rpdLimit: number;
-  /** Null = no budget. */
-  readonly budgetNanos: number | null;
-  /** The month's spend that is known to be real, whatever the store says: max(ledger, highest seen). */
-  readonly spendFloorNanos: number;
-  /** `YYYY-MM` of spendFloorNanos; a floor of another month than the store's now does not count. */
-  readonly spendFloorMonth: string;
 }
 
 export type AdmissionOutcome =
-  | 'admitted' // consumed one from both windows
-  | 'unchecked' // the store is unavailable: allowed, nothing consumed (SPEC §8 fail-open)
-  | 'rpm'
-  | 'rpd'
-  | 'budget';
+  | 'admitted' // consumed one from every window
+  | 'unchecked' // the store is unavailable: allowed, nothing consumed
+  | LimitType; // refused
 
 export interface Admission {
   readonly outcome: AdmissionOutcome;
+  /** Row of the limit table that refused; -1 = none did. */
+  readonly refusedBy: number;
+  /** When the next request passes the check that refused, Unix seconds; 0 when none did. */
+  readonly passesAtSec: number;
   /** Requests left in the RPM window after this one; 0 when refused by rpm; the whole limit when unchecked. */
   readonly rpmRemaining: number;
-  /** Unix seconds: when admitted, when the oldest counted request leaves the RPM window; refused, when the next request would pass; unchecked, now. */
-  readonly resetAtSec: number;
+  /** When the oldest counted request leaves the RPM window, Unix seconds; now when none is counted or unchecked. */
+  readonly rpmResetAtSec: number;
   /** Month spend used in the decision. */
   readonly spentNanos: number;
 }
 
-/** What `GET /v1/self` shows of one provider; consumes nothing. */
+/** What `GET /v1/self` shows of one provider, by row of the limit table; rows of another scope are 0 and null. */
 export interface WindowStanding {
   readonly providerSlug: string;
-  readonly rpmRemaining: number;
-  readonly rpmResetAtSec: number | null;
-  readonly rpdRemaining: number;
-  readonly rpdResetAtSec: number | null;
+  readonly remaining: readonly number[];
+  /** Unix seconds; null = nothing is counted. */
+  readonly resetAtSec: readonly (number | null)[];
 }
 
 export interface AgentStanding {
@@ -49,15 +44,11 @@ export interface AgentStanding {
 }
 
 export interface StandingRequest {
-  readonly agentId: string;
+  readonly terms: AgentTerms;
   readonly providerSlugs: readonly string[];
-  readonly rpmLimit: number;
-  readonly rpdLimit: number;
-  readonly spendFloorNanos: number;
-  readonly spendFloorMonth: string;
 }
 
-/** What the counters report of themselves (DESIGN §12). */
+/** What the counters report of themselves. */
 export interface CountersMetrics {
   /** Requests that passed unchecked because the store was unavailable. */
   unchecked(count: number): void;
@@ -70,7 +61,7 @@ export interface CountersMetrics {
 export interface Counters {
   /** What the control plane is told at Watch: in-process counters serve one data plane only. */
   readonly kind: 'memory' | 'redis';
-  /** Checks rpm → rpd → budget and consumes, atomically: all or nothing. */
+  /** Checks the limits in the order of their table and consumes, atomically: all or nothing. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
   /**
    * Adds the true cost of a finished request to the month's spend; the caller does so once per request. Never blocks

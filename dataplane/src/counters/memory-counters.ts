@@ -4,16 +4,17 @@
  * windows are over, found by looking at two other pairs with every admission.
  */
 import { SPEC_WINDOWS, type Windows } from './admit-call.js';
-import { monthEndSec, monthOfMs, parseMonth } from './calendar-month.js';
+import type { AgentTerms } from './agent-terms.js';
+import { monthEndSec, monthOfMs } from './calendar-month.js';
 import type {
   Admission,
-  AdmissionOutcome,
   AdmissionRequest,
   AgentStanding,
   Counters,
   StandingRequest,
   WindowStanding,
 } from './counters.js';
+import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from './limit-table.js';
 import { SlidingLog } from './sliding-log.js';
 import { type ClockUs, wallClock } from './wall-clock.js';
 
@@ -60,25 +61,28 @@ export class MemoryCounters implements Counters {
   #decide(request: AdmissionRequest): Admission {
     const clockUs = this.#clock();
     this.#sweep(clockUs);
-    const key = `${request.agentId}:${request.providerSlug}`;
+    const { terms, providerSlug } = request;
+    const key = `${terms.agentId}:${providerSlug}`;
     const pair = this.#pairs.get(key) ?? { log: new SlidingLog(), dayStartUs: 0, dayCount: 0 };
     const nowUs = this.#settle(pair, clockUs);
     const live = pair.log.countAt(nowUs, this.#rpmUs);
-    const { rpmLimit, rpdLimit, budgetNanos } = request;
+    const rpmLimit = terms.limits[RPM_ROW]!;
+    const budgetNanos = terms.limits[BUDGET_ROW]!;
     const month = monthOfMs(clockUs / 1000);
-    const spentNanos = this.#spentNanos(request, month, budgetNanos !== null);
+    const spentNanos = this.#spentNanos(terms, month, budgetNanos !== UNLIMITED);
+    const left = Math.max(0, rpmLimit - live);
+    const rpmResetAtSec = live > 0 ? wholeSeconds(pair.log.at(0) + this.#rpmUs) : wholeSeconds(nowUs);
+    const refuse = (refusedBy: number, passesAtSec: number): Admission => {
+      const outcome = LIMIT_TABLE[refusedBy]!.type;
+      return { outcome, refusedBy, passesAtSec, rpmRemaining: left, rpmResetAtSec, spentNanos };
+    };
 
     if (live >= rpmLimit) {
       const blockerUs = rpmLimit > 0 ? pair.log.at(live - rpmLimit) : nowUs;
-      return refusal('rpm', 0, wholeSeconds(blockerUs + this.#rpmUs), spentNanos);
+      return refuse(RPM_ROW, wholeSeconds(blockerUs + this.#rpmUs));
     }
-    const left = rpmLimit - live;
-    if (pair.dayCount >= rpdLimit) {
-      return refusal('rpd', left, wholeSeconds(pair.dayStartUs + this.#rpdUs), spentNanos);
-    }
-    if (budgetNanos !== null && spentNanos >= budgetNanos) {
-      return refusal('budget', left, monthEndSec(month), spentNanos);
-    }
+    if (pair.dayCount >= terms.limits[RPD_ROW]!) return refuse(RPD_ROW, wholeSeconds(pair.dayStartUs + this.#rpdUs));
+    if (spentNanos >= budgetNanos) return refuse(BUDGET_ROW, monthEndSec(month));
     if (pair.dayCount === 0) {
       pair.dayStartUs = nowUs;
       this.#pairs.set(key, pair);
@@ -86,7 +90,14 @@ export class MemoryCounters implements Counters {
     pair.dayCount++;
     pair.log.push(nowUs);
     const resetAtSec = wholeSeconds(pair.log.at(0) + this.#rpmUs);
-    return { outcome: 'admitted', rpmRemaining: left - 1, resetAtSec, spentNanos };
+    return {
+      outcome: 'admitted',
+      refusedBy: -1,
+      passesAtSec: 0,
+      rpmRemaining: left - 1,
+      rpmResetAtSec: resetAtSec,
+      spentNanos,
+    };
   }
 
   addSpend(agentId: string, costNanos: number): void {
@@ -98,19 +109,23 @@ export class MemoryCounters implements Counters {
     const clockUs = this.#clock();
     const windows: WindowStanding[] = [];
     for (const providerSlug of request.providerSlugs) {
-      const pair = this.#pairs.get(`${request.agentId}:${providerSlug}`);
+      const pair = this.#pairs.get(`${request.terms.agentId}:${providerSlug}`);
       const nowUs = pair === undefined ? clockUs : this.#settle(pair, clockUs);
       const live = pair?.log.countAt(nowUs, this.#rpmUs) ?? 0;
       const dayCount = pair?.dayCount ?? 0;
       windows.push({
         providerSlug,
-        rpmRemaining: Math.max(0, request.rpmLimit - live),
-        rpmResetAtSec: live > 0 ? wholeSeconds(pair!.log.at(0) + this.#rpmUs) : null,
-        rpdRemaining: Math.max(0, request.rpdLimit - dayCount),
-        rpdResetAtSec: dayCount > 0 ? wholeSeconds(pair!.dayStartUs + this.#rpdUs) : null,
+        remaining: [
+          Math.max(0, request.terms.limits[RPM_ROW]! - live),
+          Math.max(0, request.terms.limits[RPD_ROW]! - dayCount),
+        ],
+        resetAtSec: [
+          live > 0 ? wholeSeconds(pair!.log.at(0) + this.#rpmUs) : null,
+          dayCount > 0 ? wholeSeconds(pair!.dayStartUs + this.#rpdUs) : null,
+        ],
       });
     }
-    done({ windows, spentNanos: this.#spentNanos(request, monthOfMs(clockUs / 1000), true) });
+    done({ windows, spentNanos: this.#spentNanos(request.terms, monthOfMs(clockUs / 1000), true) });
   }
 
   /** Never: there is no store to lose data. */
@@ -127,12 +142,12 @@ export class MemoryCounters implements Counters {
   }
 
   /** Every spend is added here before the ledger can know of it, so the counter may always be raised to the ledger's figure. */
-  #spentNanos(request: AdmissionRequest | StandingRequest, month: number, asked: boolean): number {
-    const floorNanos = parseMonth(request.spendFloorMonth) === month ? request.spendFloorNanos : 0;
+  #spentNanos(terms: AgentTerms, month: number, asked: boolean): number {
+    const floorNanos = terms.month === month ? terms.spentNanos : 0;
     if (!asked) return floorNanos;
-    const known = this.#spend.get(request.agentId);
+    const known = this.#spend.get(terms.agentId);
     if (known === undefined && floorNanos === 0) return 0;
-    const spend = this.#agentSpend(request.agentId, month);
+    const spend = this.#agentSpend(terms.agentId, month);
     if (spend.nanos < floorNanos) spend.nanos = floorNanos;
     return spend.nanos;
   }
@@ -163,10 +178,6 @@ export class MemoryCounters implements Counters {
     if (spend.done === true) this.#spendSweep = null;
     else if (month - spend.value[1].month > MONTHS_SPEND_IS_KEPT) this.#spend.delete(spend.value[0]);
   }
-}
-
-function refusal(outcome: AdmissionOutcome, rpmRemaining: number, resetAtSec: number, spentNanos: number): Admission {
-  return { outcome, rpmRemaining, resetAtSec, spentNanos };
 }
 
 /** Rounded up: at that second the thing has happened. */

@@ -91,7 +91,7 @@ export class RedisCounters implements Counters {
   }
 
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
-    const slot = this.#slotOf(request.agentId);
+    const slot = this.#slotOf(request.terms.agentId);
     this.#laneOf(slot).admit(slot, request, done);
   }
 
@@ -102,21 +102,21 @@ export class RedisCounters implements Counters {
   }
 
   standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void {
-    const slot = this.#slotOf(request.agentId);
+    const slot = this.#slotOf(request.terms.agentId);
     const lane = this.#laneOf(slot);
     const windows: WindowStanding[] = [];
     const slugs = request.providerSlugs.length > 0 ? request.providerSlugs : NO_PROVIDER;
     let missing = slugs.length;
-    let spentNanos = request.spendFloorNanos;
+    let { spentNanos } = request.terms;
     let available = true;
     for (const providerSlug of slugs) {
       lane.look(slot, request, providerSlug, (verdict) => {
         if (verdict === null) available = false;
         else {
           spentNanos = verdict.spentNanos;
-          const { rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec } = verdict;
-          if (slugs !== NO_PROVIDER)
-            windows.push({ providerSlug, rpmRemaining, rpmResetAtSec, rpdRemaining, rpdResetAtSec });
+          const remaining = [verdict.rpmRemaining, verdict.rpdRemaining];
+          const resetAtSec = [verdict.rpmResetAtSec, verdict.rpdResetAtSec];
+          if (slugs !== NO_PROVIDER) windows.push({ providerSlug, remaining, resetAtSec });
         }
         missing--;
         if (missing === 0) done(available ? { windows, spentNanos } : null);

@@ -17,6 +17,7 @@ import { AnswerDeadline, type Awaited } from './answer-deadline.js';
 import { monthOfMs } from './calendar-month.js';
 import type { AdmissionRequest, CountersMetrics, StandingRequest } from './counters.js';
 import { Enforcement } from './enforcement.js';
+import { RPM_ROW } from './limit-table.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SpendJournal } from './spend-journal.js';
 import type { SpendMemory } from './spend-memory.js';
@@ -99,7 +100,7 @@ export class StoreLane {
   admit(slot: number, request: AdmissionRequest, done: AdmissionDone): void {
     if (!this.enforcement.on) {
       this.enforcement.countUnchecked(1);
-      done(uncheckedAdmission(request.rpmLimit, request.spendFloorNanos));
+      done(uncheckedAdmission(request.terms.limits[RPM_ROW]!, request.terms.spentNanos));
       return;
     }
     let turn = this.#turn(slot);

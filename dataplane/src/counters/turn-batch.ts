@@ -8,8 +8,9 @@ import {
   type Spend,
   type Verdict,
 } from './admit-call.js';
-import { parseMonth } from './calendar-month.js';
+import type { AgentTerms } from './agent-terms.js';
 import type { Admission, AdmissionRequest, StandingRequest } from './counters.js';
+import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from './limit-table.js';
 import type { SpendMemory } from './spend-memory.js';
 
 export type AdmissionDone = (admission: Admission) => void;
@@ -42,14 +43,15 @@ export class TurnBatch {
   }
 
   admit(request: AdmissionRequest, memory: SpendMemory, done: AdmissionDone): void {
-    const key = pairKey(request.agentId, request.providerSlug);
+    const { terms } = request;
+    const key = pairKey(terms.agentId, request.providerSlug);
     const known = this.#groupOfPair.get(key);
-    if (known !== undefined && sameTerms(known.look, request)) {
+    if (known !== undefined && sameTerms(known.look, terms)) {
       known.look.wanted++;
       known.waiters.push(done);
       return;
     }
-    const look = lookOf(request, request.providerSlug, request.budgetNanos ?? SPEND_UNASKED, memory);
+    const look = lookOf(terms, request.providerSlug, budgetOf(terms), memory);
     look.wanted = 1;
     const group: Group = { look, waiters: [done], onVerdict: null };
     this.#groupOfPair.set(key, group);
@@ -57,7 +59,7 @@ export class TurnBatch {
   }
 
   look(request: StandingRequest, providerSlug: string, memory: SpendMemory, onVerdict: VerdictDone): void {
-    this.#push({ look: lookOf(request, providerSlug, NO_BUDGET, memory), waiters: [], onVerdict });
+    this.#push({ look: lookOf(request.terms, providerSlug, NO_BUDGET, memory), waiters: [], onVerdict });
   }
 
   addSpend(agentId: string, month: number, costNanos: number): void {
@@ -106,8 +108,10 @@ export class TurnBatch {
 export function uncheckedAdmission(rpmLimit: number, spentNanos: number): Admission {
   return {
     outcome: 'unchecked',
+    refusedBy: -1,
+    passesAtSec: 0,
     rpmRemaining: rpmLimit,
-    resetAtSec: Math.ceil(Date.now() / 1000),
+    rpmResetAtSec: Math.ceil(Date.now() / 1000),
     spentNanos,
   };
 }
@@ -115,41 +119,42 @@ export function uncheckedAdmission(rpmLimit: number, spentNanos: number): Admiss
 /** The n-th of `wanted` requests that share a verdict. */
 export function admissionOf(verdict: Verdict, n: number): Admission {
   const passes = n < verdict.admitted;
+  const refusedBy = passes ? -1 : verdict.refusedBy;
   return {
-    outcome: passes ? 'admitted' : (verdict.refusal ?? 'admitted'),
+    outcome: refusedBy < 0 ? 'admitted' : LIMIT_TABLE[refusedBy]!.type,
+    refusedBy,
+    passesAtSec: passes ? 0 : verdict.freeAtSec,
     rpmRemaining: passes ? verdict.rpmRemaining + verdict.admitted - 1 - n : verdict.rpmRemaining,
-    resetAtSec: passes ? (verdict.rpmResetAtSec ?? 0) : verdict.freeAtSec,
+    rpmResetAtSec: verdict.rpmResetAtSec ?? 0,
     spentNanos: verdict.spentNanos,
   };
 }
 
-function sameTerms(look: Look, request: AdmissionRequest): boolean {
+const budgetOf = ({ limits }: AgentTerms): number =>
+  limits[BUDGET_ROW] === UNLIMITED ? SPEND_UNASKED : limits[BUDGET_ROW]!;
+
+function sameTerms(look: Look, terms: AgentTerms): boolean {
   return (
-    look.rpmLimit === request.rpmLimit &&
-    look.rpdLimit === request.rpdLimit &&
-    look.budgetNanos === (request.budgetNanos ?? SPEND_UNASKED) &&
-    look.ledgerNanos === request.spendFloorNanos
+    look.rpmLimit === terms.limits[RPM_ROW] &&
+    look.rpdLimit === terms.limits[RPD_ROW] &&
+    look.budgetNanos === budgetOf(terms) &&
+    look.ledgerNanos === terms.spentNanos
   );
 }
 
-function lookOf(
-  request: AdmissionRequest | StandingRequest,
-  providerSlug: string,
-  budgetNanos: number,
-  memory: SpendMemory,
-): Look {
-  const ledgerMonth = parseMonth(request.spendFloorMonth);
-  const spend = memory.ledger(request.agentId, ledgerMonth, request.spendFloorNanos);
+function lookOf(terms: AgentTerms, providerSlug: string, budgetNanos: number, memory: SpendMemory): Look {
+  const { agentId, limits, month, spentNanos } = terms;
+  const spend = memory.ledger(agentId, month, spentNanos);
   return {
-    agentId: request.agentId,
+    agentId,
     providerSlug,
     wanted: 0,
-    rpmLimit: request.rpmLimit,
-    rpdLimit: request.rpdLimit,
+    rpmLimit: limits[RPM_ROW]!,
+    rpdLimit: limits[RPD_ROW]!,
     budgetNanos,
     seenNanos: spend.seenNanos,
     seenMonth: spend.month,
-    ledgerNanos: request.spendFloorNanos,
-    ledgerMonth,
+    ledgerNanos: spentNanos,
+    ledgerMonth: month,
   };
 }

@@ -8,8 +8,10 @@ import {
   type Look,
   NO_BUDGET,
   type Spend,
+  type Verdict,
 } from '@acg/dataplane/counters/admit-call';
 import { monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import { BUDGET_ROW, LIMIT_TABLE } from '@acg/dataplane/counters/limit-table';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -71,6 +73,8 @@ const look = (agentId: string, overrides: Partial<Look> = {}): Look => ({
   ...overrides,
 });
 
+const refusalOf = ({ refusedBy }: Verdict): string | undefined => LIMIT_TABLE[refusedBy]?.type;
+
 let agents = 0;
 const freshAgent = (): string => `agent-${++agents}`;
 
@@ -108,12 +112,9 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
             const expected = model.admit(nowUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
             if (expected.outcome === 'admitted') {
               admitted++;
-              expect(verdict.rpmResetAtSec).toBe(expected.resetAtSec);
+              expect(verdict.rpmResetAtSec).toBe(expected.rpmResetAtSec);
             } else {
-              expect({ outcome: verdict.refusal, resetAtSec: verdict.freeAtSec }).toMatchObject({
-                outcome: expected.outcome,
-                resetAtSec: expected.resetAtSec,
-              });
+              expect([refusalOf(verdict), verdict.freeAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
             }
           }
           expect(verdict.admitted).toBe(admitted);
@@ -168,7 +169,7 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
           for (let i = 0; i < wanted; i++) {
             const expected = model.admit(clockUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
             if (expected.outcome === 'admitted') admitted++;
-            else expect([verdict.refusal, verdict.freeAtSec]).toEqual([expected.outcome, expected.resetAtSec]);
+            else expect([refusalOf(verdict), verdict.freeAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
           }
           expect(verdict.admitted).toBe(admitted);
           expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.live('openai', clockUs).length));
@@ -245,7 +246,7 @@ test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
     const { reply } = await call({ windows, looks: [asked], month: month + off });
     expect(reply.verdicts[0]).toMatchObject({
       admitted: 0,
-      refusal: 'budget',
+      refusedBy: BUDGET_ROW,
       spentNanos: 9,
       freeAtSec: monthEndSec(month),
     });

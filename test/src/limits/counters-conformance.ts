@@ -1,6 +1,7 @@
 /** What every implementation of `Counters` guarantees, run against each of them. */
 import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
+import { RPD_ROW, RPM_ROW } from '@acg/dataplane/counters/limit-table';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { admit, request, standing } from './counters-promises.js';
 
@@ -22,7 +23,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     let counters: Counters;
     let agentId: string;
     let month: string;
-    const ask = (overrides: Partial<AdmissionRequest> = {}) =>
+    const ask = (overrides: Parameters<typeof request>[0] = {}) =>
       request({ agentId, spendFloorMonth: month, ...overrides });
     const outcomes = async (count: number, asked: AdmissionRequest): Promise<string[]> => {
       const answers = await Promise.all(Array.from({ length: count }, () => admit(counters, asked)));
@@ -58,9 +59,9 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const second = await admit(counters, ask({ rpmLimit: 2 }));
       const refused = await admit(counters, ask({ rpmLimit: 2 }));
       const after = await subject().nowMs();
-      for (const answer of [first, second, refused]) {
-        expect(answer.resetAtSec).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
-        expect(answer.resetAtSec).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
+      for (const atSec of [first.rpmResetAtSec, second.rpmResetAtSec, refused.rpmResetAtSec, refused.passesAtSec]) {
+        expect(atSec).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
+        expect(atSec).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
       }
     });
 
@@ -71,8 +72,8 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const refused = await admit(counters, ask({ rpdLimit: 3 }));
       expect(refused.outcome).toBe('rpd');
       expect(refused.rpmRemaining).toBe(57);
-      expect(refused.resetAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
-      expect(refused.resetAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
+      expect(refused.passesAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
+      expect(refused.passesAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
       expect((await admit(counters, ask({ rpdLimit: 3 }))).rpmRemaining).toBe(57);
     });
 
@@ -96,7 +97,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
       counters.addSpend(agentId, 1);
       const at = await admit(counters, ask({ budgetNanos, providerSlug: 'anthropic' }));
       expect(at).toMatchObject({ outcome: 'budget', spentNanos: 1_000_000_007 });
-      expect(at.resetAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
+      expect(at.passesAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
     });
 
     test('budget: zero lets nothing pass', async () => {
@@ -138,28 +139,19 @@ export function describeCounters(name: string, subject: () => Subject): void {
     });
 
     test('standing: shows both windows and the spend, and consumes nothing', async () => {
-      const look = {
-        agentId,
-        providerSlugs: ['openai', 'resend'],
-        rpmLimit: 60,
-        rpdLimit: 100,
-        spendFloorNanos: 0,
-        spendFloorMonth: month,
-      };
+      const { terms } = ask({ rpmLimit: 60, rpdLimit: 100 });
+      const look = { terms, providerSlugs: ['openai', 'resend'] };
       await outcomes(3, ask({ rpmLimit: 60, rpdLimit: 100 }));
       counters.addSpend(agentId, 42);
       for (let i = 0; i < 2; i++) {
         const shown = await standing(counters, look);
         expect(shown?.spentNanos).toBe(42);
-        expect(shown?.windows[0]).toMatchObject({ providerSlug: 'openai', rpmRemaining: 57, rpdRemaining: 97 });
-        expect(shown?.windows[0]?.rpmResetAtSec).toBeGreaterThan((await subject().nowMs()) / 1000);
-        expect(shown?.windows[1]).toEqual({
-          providerSlug: 'resend',
-          rpmRemaining: 60,
-          rpmResetAtSec: null,
-          rpdRemaining: 100,
-          rpdResetAtSec: null,
-        });
+        expect(shown?.windows[0]).toMatchObject({ providerSlug: 'openai' });
+        expect(shown?.windows[0]?.remaining[RPM_ROW]).toBe(57);
+        expect(shown?.windows[0]?.remaining[RPD_ROW]).toBe(97);
+        expect(shown?.windows[0]?.resetAtSec[RPM_ROW]).toBeGreaterThan((await subject().nowMs()) / 1000);
+        expect(shown?.windows[1]?.remaining.slice(0, 2)).toEqual([60, 100]);
+        expect(shown?.windows[1]?.resetAtSec.slice(0, 2)).toEqual([null, null]);
       }
     });
 

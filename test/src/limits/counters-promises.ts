@@ -8,6 +8,7 @@ import type {
   CountersMetrics,
   StandingRequest,
 } from '@acg/dataplane/counters/counters';
+import { type TestTerms, termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
 
 export const admit = (counters: Counters, request: AdmissionRequest): Promise<Admission> =>
   new Promise((resolve) => counters.admit(request, resolve));
@@ -30,16 +31,10 @@ export class CountingMetrics implements CountersMetrics {
 }
 
 /** A request without a budget, limits far away. */
-export const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-  agentId: '00000000-0000-7000-8000-000000000001',
-  providerSlug: 'openai',
-  rpmLimit: 60,
-  rpdLimit: 10_000,
-  budgetNanos: null,
-  spendFloorNanos: 0,
-  spendFloorMonth: '1970-01',
-  ...overrides,
-});
+export const request = ({
+  providerSlug = 'openai',
+  ...terms
+}: TestTerms & { readonly providerSlug?: string } = {}): AdmissionRequest => ({ terms: termsOf(terms), providerSlug });
 
 /** Waits until `condition` holds; the test's own timeout is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

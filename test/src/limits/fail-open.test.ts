@@ -65,7 +65,7 @@ async function outage(begin: () => Promise<void> | void, end: () => Promise<void
   for (let i = 0; i < 20; i++) during.push((await admit(counters, exhausted)).outcome);
   expect(during).toEqual(Array.from({ length: 20 }, () => 'unchecked'));
   expect(counters.enforcing).toBe(false);
-  expect(await standing(counters, { ...exhausted, providerSlugs: ['openai'] })).toBeNull();
+  expect(await standing(counters, { terms: exhausted.terms, providerSlugs: ['openai'] })).toBeNull();
   await end();
   await until(() => counters.enforcing);
   expect(metrics.uncheckedCount).toBe(20);

@@ -11,7 +11,8 @@ export interface ModelRequest {
 export interface ModelAnswer {
   readonly outcome: 'admitted' | 'rpm' | 'rpd' | 'budget';
   readonly rpmRemaining: number;
-  readonly resetAtSec: number;
+  readonly rpmResetAtSec: number;
+  readonly passesAtSec: number;
 }
 
 const seconds = (us: number): number => Math.ceil(us / 1_000_000);
@@ -51,18 +52,22 @@ export class LimitsModel {
     const live = this.live(pair, nowUs);
     const today = this.dayCount(pair, nowUs);
     const left = Math.max(0, rpmLimit - live.length);
+    const rpmResetAtSec = seconds((live[0] ?? nowUs - this.rpmUs) + this.rpmUs);
     if (live.length >= rpmLimit) {
       const passes = live[live.length - rpmLimit]! + this.rpmUs;
-      return { outcome: 'rpm', rpmRemaining: 0, resetAtSec: seconds(passes) };
+      return { outcome: 'rpm', rpmRemaining: 0, rpmResetAtSec, passesAtSec: seconds(passes) };
     }
     if (today >= rpdLimit) {
-      return { outcome: 'rpd', rpmRemaining: left, resetAtSec: seconds(this.#days.get(pair)!.startUs + this.rpdUs) };
+      const passesAtSec = seconds(this.#days.get(pair)!.startUs + this.rpdUs);
+      return { outcome: 'rpd', rpmRemaining: left, rpmResetAtSec, passesAtSec };
     }
     if (budgetNanos !== null && this.spentNanos(nowUs) >= budgetNanos) {
-      return { outcome: 'budget', rpmRemaining: left, resetAtSec: monthEndSec(monthOfMs(nowUs / 1000)) };
+      const passesAtSec = monthEndSec(monthOfMs(nowUs / 1000));
+      return { outcome: 'budget', rpmRemaining: left, rpmResetAtSec, passesAtSec };
     }
     this.#admissions.set(pair, [...(this.#admissions.get(pair) ?? []), nowUs]);
     this.#days.set(pair, today === 0 ? { startUs: nowUs, count: 1 } : { ...this.#days.get(pair)!, count: today + 1 });
-    return { outcome: 'admitted', rpmRemaining: left - 1, resetAtSec: seconds((live[0] ?? nowUs) + this.rpmUs) };
+    const first = seconds((live[0] ?? nowUs) + this.rpmUs);
+    return { outcome: 'admitted', rpmRemaining: left - 1, rpmResetAtSec: first, passesAtSec: 0 };
   }
 }

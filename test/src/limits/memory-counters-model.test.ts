@@ -44,7 +44,7 @@ test('memory counters: agree with the model on every answer, over windows, days 
           });
           expect(answer).toMatchObject(expected);
         }
-        counters.addSpend(request().agentId, costNanos);
+        counters.addSpend(request().terms.agentId, costNanos);
         model.addSpend(nowUs, costNanos);
       }
     }),
@@ -62,7 +62,7 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
     });
     return seen;
   };
-  counters.addSpend(request().agentId, 5);
+  counters.addSpend(request().terms.agentId, 5);
   expect(outcome()).toBe('budget');
   nowUs += 1;
   expect(outcome()).toBe('admitted');

@@ -98,7 +98,7 @@ test('access: TLS and an ACL user with no more than the script needs', async () 
   await counters.start();
   expect(counters.enforcing).toBe(true);
   const asked = request({ rpmLimit: 1, budgetNanos: 100 });
-  counters.addSpend(asked.agentId, 7);
+  counters.addSpend(asked.terms.agentId, 7);
   expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
   expect((await admit(counters, asked)).outcome).toBe('rpm');
   await counters.close();

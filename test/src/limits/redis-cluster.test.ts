@@ -62,7 +62,7 @@ test('cluster: one URL alone is refused with a hint', async () => {
 test('cluster: agents of all masters are counted, many in one turn', async () => {
   const counters = await open();
   const asked = Array.from({ length: 60 }, (_, index) => request({ agentId: agent(index), rpmLimit: 2 }));
-  expect(new Set(asked.map(({ agentId }) => cluster.ownerOf(hashSlot(agentId)))).size).toBe(3);
+  expect(new Set(asked.map(({ terms }) => cluster.ownerOf(hashSlot(terms.agentId)))).size).toBe(3);
   const answers = await Promise.all([...asked, ...asked, ...asked].map((one) => admit(counters, one)));
   const of = (outcome: string): number => answers.filter((answer) => answer.outcome === outcome).length;
   expect({ admitted: of('admitted'), rpm: of('rpm') }).toEqual({ admitted: 120, rpm: 60 });
@@ -72,15 +72,15 @@ test('cluster: agents of all masters are counted, many in one turn', async () =>
 test('cluster: a slot that moves to another master takes its agents along', async () => {
   const counters = await open();
   const asked = request({ agentId: agent(1_000), rpmLimit: 1, providerSlug: 'moved' });
-  const slot = hashSlot(asked.agentId);
+  const slot = hashSlot(asked.terms.agentId);
   const from = cluster.nodes[cluster.ownerOf(slot)]!;
   const to = cluster.nodes[(cluster.ownerOf(slot) + 1) % 3]!;
   const toId = String(await to.admin.cluster('MYID'));
-  await counters.standing({ ...asked, providerSlugs: [] }, () => {});
+  await counters.standing({ terms: asked.terms, providerSlugs: [] }, () => {});
   for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
   const outcomes = [await admit(counters, asked), await admit(counters, asked)].map((answer) => answer.outcome);
   expect(outcomes).toEqual(['admitted', 'rpm']);
-  expect(await to.admin.exists(`acg:{${asked.agentId}}:p:moved`)).toBe(1);
+  expect(await to.admin.exists(`acg:{${asked.terms.agentId}}:p:moved`)).toBe(1);
   await counters.close();
 });
 
@@ -124,14 +124,14 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
   const slot = hashSlot(agent(index));
   const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
-  counters.addSpend(asked.agentId, 60);
+  counters.addSpend(asked.terms.agentId, 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
   // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
   await master.admin.set(`{${agent(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
-  counters.addSpend(asked.agentId, 40);
+  counters.addSpend(asked.terms.agentId, 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
   // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
   await until(async () => {

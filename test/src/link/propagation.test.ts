@@ -1,4 +1,5 @@
 /** A change made through one control-plane instance reaches data planes that watch another one. */
+import { NANOS_PER_CENT, UNLIMITED } from '@acg/dataplane/counters/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
@@ -54,11 +55,14 @@ async function afterPush(token: string, change: () => Promise<unknown>) {
 test('push: a revoked key, a paused, changed or deleted agent', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({ agentId: agent.id });
-  expect((await watched.lookUp(secretKey)).context).toMatchObject({ keyId: key.id, rpmLimit: 60, budgetCents: null });
+  expect((await watched.lookUp(secretKey)).context).toMatchObject({
+    keyId: key.id,
+    terms: { limits: [60, 10_000, UNLIMITED] },
+  });
   const limited = await afterPush(secretKey, () =>
     ok('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 5, budgetCentsMonthly: 100 }),
   );
-  expect(limited.context).toMatchObject({ rpmLimit: 5, budgetCents: 100 });
+  expect(limited.context?.terms.limits).toEqual([5, 10_000, 100 * NANOS_PER_CENT]);
   const paused = await afterPush(secretKey, () => ok('PATCH', `/v1/agents/${agent.id}/status`, { status: 'paused' }));
   expect(paused.context!.agentStatus).toBe('paused');
   expect(watched.ended).toContain(`agent ${agent.id}`);

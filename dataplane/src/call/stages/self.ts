@@ -7,14 +7,15 @@
  * Times are Unix seconds. The counters' figures are null while their store is unavailable.
  */
 import type { AgentContext } from '../../context/agent-context.js';
-import type { AgentStanding, Counters } from '../../counters/counters.js';
+import type { AgentStanding, Counters, WindowStanding } from '../../counters/counters.js';
+import { BUDGET_ROW, LIMIT_TABLE, type Limits, shown } from '../../counters/limit-table.js';
 import type { Exchange } from '../exchange.js';
 import { DONE, type Stage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
 import type { Circuits } from './circuit.js';
 
 export const SELF_PATH = '/v1/self';
-const NANOS_PER_CENT = 10_000_000;
+const BUDGET = LIMIT_TABLE[BUDGET_ROW]!;
 
 export function createSelf(counters: Pick<Counters, 'standing'>, circuits: Pick<Circuits, 'view'>): Stage {
   return (x: Exchange) => {
@@ -23,16 +24,8 @@ export function createSelf(counters: Pick<Counters, 'standing'>, circuits: Pick<
       return DONE;
     }
     const context = x.context!;
-    counters.standing(
-      {
-        agentId: context.agentId,
-        providerSlugs: [...context.upstreams.keys()],
-        rpmLimit: context.rpmLimit,
-        rpdLimit: context.rpdLimit,
-        spendFloorNanos: context.spendNanos,
-        spendFloorMonth: context.spendMonth,
-      },
-      (standing) => x.answerJson(JSON.stringify(describe(context, standing, circuits, Date.now()))),
+    counters.standing({ terms: context.terms, providerSlugs: [...context.upstreams.keys()] }, (standing) =>
+      x.answerJson(JSON.stringify(describe(context, standing, circuits, Date.now()))),
     );
     return WAIT;
   };
@@ -53,8 +46,8 @@ function describe(
       slug: context.agentSlug,
       status: context.agentStatus,
     },
-    limits: { rpm: context.rpmLimit, rpd: context.rpdLimit, budgetCents: context.budgetCents },
-    spentCents: standing === null ? null : Math.floor(standing.spentNanos / NANOS_PER_CENT + 0.5),
+    limits: describeLimits(context.terms.limits),
+    spentCents: standing === null ? null : shown(BUDGET, standing.spentNanos),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
     providers: Array.from(context.upstreams.values(), (upstream) => {
@@ -63,11 +56,26 @@ function describe(
         slug: upstream.providerSlug,
         status: upstream.accountStatus,
         circuit: circuits.view(upstream.circuitKey)?.state ?? 'CLOSED',
-        rpmRemaining: window?.rpmRemaining ?? null,
-        rpmResetAt: window?.rpmResetAtSec ?? null,
-        rpdRemaining: window?.rpdRemaining ?? null,
-        rpdResetAt: window?.rpdResetAtSec ?? null,
+        ...describeWindows(window),
       };
     }),
   };
+}
+
+/** `{rpm, rpd, budgetCents}`; null = none. */
+function describeLimits(limits: Limits): Readonly<Record<string, number | null>> {
+  return Object.fromEntries(
+    LIMIT_TABLE.map((row, at) => [row.unit === 'cents' ? `${row.type}Cents` : row.type, shown(row, limits[at]!)]),
+  );
+}
+
+/** `{rpmRemaining, rpmResetAt, …}`: the rows that count per provider. */
+function describeWindows(window: WindowStanding | undefined): Readonly<Record<string, number | null>> {
+  const figures: Record<string, number | null> = {};
+  LIMIT_TABLE.forEach(({ type, scope }, at) => {
+    if (scope !== 'agent_provider') return;
+    figures[`${type}Remaining`] = window?.remaining[at] ?? null;
+    figures[`${type}ResetAt`] = window?.resetAtSec[at] ?? null;
+  });
+  return figures;
 }

@@ -6,6 +6,8 @@ import type { IUsageRecord } from '@acg/proto/messages';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
 import type { Admission, AdmissionRequest, AgentStanding } from '../../counters/counters.js';
+import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
+import { termsOf } from '../../counters/testing/terms-fixture.js';
 import type { UsageMeter, UsageReading } from '../../metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
 import { type Connector, type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
@@ -57,12 +59,7 @@ export function contextOf(upstreams: readonly Upstream[], changes: Partial<Agent
     agentName: 'Agent',
     agentSlug: 'agent',
     agentStatus: 'active',
-    rpmLimit: 60,
-    rpdLimit: 10_000,
-    budgetCents: null,
-    budgetNanos: null,
-    spendMonth: '2026-11',
-    spendNanos: 0,
+    terms: termsOf({ agentId: 'agent-1' }),
     upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
     unassignedProviders: new Set(['anthropic']),
     ...changes,
@@ -92,7 +89,20 @@ class CountingMeter implements UsageMeter {
   }
 }
 
-const ADMITTED: Admission = { outcome: 'admitted', rpmRemaining: 59, resetAtSec: 1_900_000_000, spentNanos: 0 };
+export const ADMITTED: Admission = {
+  outcome: 'admitted',
+  refusedBy: -1,
+  passesAtSec: 0,
+  rpmRemaining: 59,
+  rpmResetAtSec: 1_900_000_000,
+  spentNanos: 0,
+};
+
+/** A refusal by the first row of that type. */
+export const refusedAdmission = (type: LimitType, passesAtSec: number, spentNanos = 0): Admission => {
+  const refusedBy = LIMIT_TABLE.findIndex((row) => row.type === type);
+  return { outcome: type, refusedBy, passesAtSec, rpmRemaining: 0, rpmResetAtSec: passesAtSec, spentNanos };
+};
 
 /** Every part that a test may look at or change while the server runs. */
 export class Fixture {

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { LIMIT_TABLE } from '../counters/limit-table.js';
+import { termsOf } from '../counters/testing/terms-fixture.js';
+import { limitRefusal } from './limit-refusal.js';
+import { ADMITTED, refusedAdmission } from './testing/proxy-fixture.js';
+
+const { limits } = termsOf({ budgetCents: 500 });
+
+test('limit refusals: a call that was not refused has none', () => {
+  expect(limitRefusal(ADMITTED, limits, 0)).toBeNull();
+});
+
+test.each(LIMIT_TABLE)('limit refusals: $type of $scope says its text as error and as message', ({ type, message }) => {
+  const refusal = limitRefusal(refusedAdmission(type, 1), limits, 0)!;
+  expect(refusal).toMatchObject({ status: 429, reason: type });
+  expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
+});
+
+test('limit refusals: rpm waits at most a minute and says until when', () => {
+  const refusal = limitRefusal(refusedAdmission('rpm', 1_900_000_030), limits, 1_900_000_000_500)!;
+  expect(JSON.parse(refusal.body)).toEqual({
+    error: refusal.message,
+    message: refusal.message,
+    limitType: 'rpm',
+    limit: 60,
+    remaining: 0,
+    resetAt: 1_900_000_030,
+  });
+  expect(refusal.headers).toEqual([
+    'x-ratelimit-limit',
+    '60',
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    '1900000030',
+    'retry-after',
+    '30',
+  ]);
+  const far = limitRefusal(refusedAdmission('rpm', 1_900_009_999), limits, 1_900_000_000_000)!;
+  expect(far.headers.at(-1)).toBe('60');
+});
+
+test('limit refusals: rpd and budget tell SDKs not to retry and give no Retry-After', () => {
+  const rpd = limitRefusal(refusedAdmission('rpd', 1_900_050_000), limits, 1_900_000_000_000)!;
+  expect(rpd.headers).toEqual([
+    'x-ratelimit-limit',
+    '10000',
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    '1900050000',
+    'x-should-retry',
+    'false',
+  ]);
+  const budget = limitRefusal(refusedAdmission('budget', 0, 5_005_000_000), limits, 0)!;
+  expect(budget.headers).toEqual(['x-should-retry', 'false']);
+  expect(JSON.parse(budget.body)).toEqual({
+    error: budget.message,
+    message: budget.message,
+    limitType: 'budget',
+    spentCents: 501,
+    budgetCents: 500,
+  });
+});

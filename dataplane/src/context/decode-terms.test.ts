@@ -1,0 +1,37 @@
+import type { IAgentContext, ILimit } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+import { BUDGET_ROW, LIMIT_TABLE, NANOS_PER_CENT, RPD_ROW, RPM_ROW, UNLIMITED } from '../counters/limit-table.js';
+import { decodeTerms } from './decode-terms.js';
+
+const limitsOf = (message: IAgentContext) => decodeTerms(message, 'agent-1').limits;
+const wire = (row: number, value: number, change: Partial<ILimit> = {}): ILimit => {
+  const { type, window, unit, scope } = LIMIT_TABLE[row]!;
+  return { type, window, unit, scope, value, ...change };
+};
+
+test('terms: limits by row, money in nano-dollars', () => {
+  const limits = limitsOf({ limits: [wire(BUDGET_ROW, 7), wire(RPD_ROW, 5), wire(RPM_ROW, 3)] });
+  expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 7 * NANOS_PER_CENT]);
+});
+
+test('terms: a limit that is missing has its default, never none', () => {
+  expect(limitsOf({})).toEqual(LIMIT_TABLE.map((row) => row.default ?? UNLIMITED));
+  expect(limitsOf({ limits: [wire(RPD_ROW, 5)] })[RPM_ROW]).toBe(60);
+  expect(limitsOf({ limits: [wire(RPM_ROW, 0)], rpdLimit: 0 }).slice(0, 2)).toEqual([60, 10_000]);
+});
+
+test('terms: a control plane of the release before sends the old fields only', () => {
+  const limits = limitsOf({ rpmLimit: 3, rpdLimit: 5, budgetCents: 0 });
+  expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 0]);
+});
+
+test('terms: rows win over the old fields beside them', () => {
+  expect(limitsOf({ rpmLimit: 99, limits: [wire(RPM_ROW, 3)] })[RPM_ROW]).toBe(3);
+});
+
+test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }, { scope: 'galaxy' }])(
+  'terms: a limit with %o is not the one this data plane knows, and is ignored',
+  (change) => {
+    expect(limitsOf({ limits: [wire(RPM_ROW, 3, change)] })[RPM_ROW]).toBe(60);
+  },
+);
