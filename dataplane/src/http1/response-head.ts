@@ -38,8 +38,8 @@ export class HeadFields {
         this.length = Number(value);
         return;
       case 'transfer-encoding':
+        if (value === '') throw new MalformedResponse('an empty Transfer-Encoding');
         this.coding += this.coding === '' ? value.toLowerCase() : `, ${value.toLowerCase()}`;
-        if (this.coding === '') this.coding = 'identity'; // an empty field is one, too
         return;
       case 'connection': {
         const listed = value.toLowerCase().split(',');
