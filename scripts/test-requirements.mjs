@@ -1,5 +1,5 @@
-// What the tests need beyond npm: a real redis-server and nginx, and openssl to make certificates. Installs them with apt
-// where that is possible, else says what to do.
+// What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git. Installs them with
+// apt where that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
 
 // Debian keeps servers where ordinary users do not look.
@@ -10,6 +10,7 @@ const missing = [];
 if (!present('redis-server', '--version')) missing.push('redis-server');
 if (!present('nginx', '-v')) missing.push('nginx');
 if (!present('openssl', 'version')) missing.push('openssl');
+if (!present('git', '--version')) missing.push('git');
 
 if (missing.length > 0) {
   const names = missing.join(' ');
