@@ -1,21 +1,31 @@
-// Makes src/generated/gateway.{js,d.ts} from src/gateway.proto: the typed codec both planes share.
+// Makes src/generated/ from src/gateway.proto: gateway.{js,d.ts}, the typed codec both planes share, and usage-record.ts.
 // Skipped while the output is newer than the .proto file.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
 import { placeFile } from '../scripts/place-file.mjs';
+import { usageRecordSource } from './generate-usage-record.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, 'src/gateway.proto');
 const target = join(here, 'src/generated/gateway.js');
 const types = join(here, 'src/generated/gateway.d.ts');
 
-const fresh = existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs;
+const usageRecord = join(here, 'src/generated/usage-record.ts');
+const sources = [source, join(here, 'generate.mjs'), join(here, 'generate-usage-record.mjs')];
+const changedMs = Math.max(...sources.map((path) => statSync(path).mtimeMs));
+const fresh = [target, usageRecord].every((path) => existsSync(path) && statSync(path).mtimeMs > changedMs);
 if (!fresh) {
   mkdirSync(dirname(target), { recursive: true });
-  const pbjs = join(dirname(createRequire(import.meta.url).resolve('protobufjs-cli/package.json')), 'bin/pbjs');
+  const { resolve } = createRequire(import.meta.url);
+  const pbjs = join(dirname(resolve('protobufjs-cli/package.json')), 'bin/pbjs');
+  const root = new protobuf.Root();
+  root.resolvePath = (_from, path) => (path === source ? path : resolve(`protobufjs/${path}`));
+  const { UsageRecord } = root.loadSync(source).lookup('acg.v1');
+  writeFileSync(usageRecord, usageRecordSource(UsageRecord));
   execFileSync(
     process.execPath,
     // Numbers instead of Long: nano-dollars and times stay below 2^53 (checked where they are read).
@@ -29,6 +39,9 @@ if (!fresh) {
       '--no-delimited',
       '--no-typeurl',
       '--no-verify',
+      '--sparse', // without the messages of descriptor.proto
+      '-p',
+      dirname(resolve('protobufjs/package.json')),
       '--dts',
       '-o',
       target,

@@ -10,6 +10,8 @@ export type ErrorCode =
 
 export abstract class AppError extends Error {
   abstract readonly code: ErrorCode;
+  /** Fields that the answer carries beside `error`, for programs. */
+  readonly details: Readonly<Record<string, boolean | number | string>> = {};
 }
 
 /** The message names the field and says what would be right. */
@@ -19,6 +21,12 @@ export class InvalidInput extends AppError {
 
 export class Unauthenticated extends AppError {
   readonly code = 'unauthenticated';
+}
+
+/** The link of an invitation proves the address only: the account behind it has to show that it wants this. */
+export class AccountExists extends AppError {
+  readonly code = 'unauthenticated';
+  override readonly details = { existing: true };
 }
 
 export class Forbidden extends AppError {

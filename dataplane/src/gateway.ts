@@ -116,7 +116,7 @@ export class Gateway implements OpsSource {
     this.#source.start(this.#cache);
   }
 
-  /** Opens the agents' port; resolves with its number. Rejects with `PortInUse`. */
+  /** Opens the agents' port; resolves with its number, rejects when it is taken. */
   listen(port: number, shared: boolean): Promise<number> {
     return this.#server.listen(this.#config.host, port, shared);
   }
@@ -188,7 +188,7 @@ export class Gateway implements OpsSource {
       metering,
       pools: this.#pools,
       tally: this.#tally,
-      onAuthenticated: (x) => addressWatch.observe(x),
+      onAuthenticated: (x, context) => addressWatch.observe(x, context),
       metrics: this.#metrics,
       log: this.#log,
     });

@@ -75,6 +75,27 @@ test('conclusions: a budget lowered to the spend through the API is told at once
   expect(JSON.parse(got.body).data).toMatchObject({ agentId: agent.id, budgetCentsMonthly: 50, spentCents: 50 });
 });
 
+test.each([
+  ['agent.budget_exceeded', { budgetCentsMonthly: 50 }],
+  ['usage.threshold', { usageThresholds: [10, 95] }],
+])('conclusions: %s is written in the transaction of the change that makes it true', async (event, patch) => {
+  const admin = await plane().member('admin');
+  const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
+  const input = { projectId, name: 'Cy', budgetCentsMonthly: 200 };
+  const { agent } = (await admin.call('POST', '/v1/agents', input)).body;
+  await plane().database.sql`
+    insert into month_spend (agent_id, month, org_id, spent_nanos)
+    values (${agent.id}, ${new Date().toISOString().slice(0, 7)}, ${admin.orgId}, 500000000)`;
+  const told = async (): Promise<number> => {
+    const [row] = await plane().database.sql<{ n: number }[]>`
+      select count(*) as n from events where org_id = ${admin.orgId} and event = ${event}`;
+    return row!.n;
+  };
+  expect(await told()).toBe(0);
+  expect((await admin.call('PATCH', `/v1/agents/${agent.id}`, patch)).status).toBe(200);
+  expect(await told()).toBe(1);
+});
+
 test('status: a burst of readers shares one reading, and needs no session', async () => {
   const answers = await Promise.all(Array.from({ length: 300 }, () => plane().call('GET', '/v1/status')));
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));

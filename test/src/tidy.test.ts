@@ -73,9 +73,10 @@ describe('tidy', () => {
 
   test('every source file is used by another one or is an entry point', () => {
     const entry = /\/(main|config)\.ts$/;
-    const everything = [...sources, ...tracked.filter((p) => /^(test|bench)\/src\/.*\.ts$/.test(p))].map(
-      (p) => [p, text(p)] as const,
-    );
+    const everything = [
+      ...sources,
+      ...tracked.filter((p) => /^((test|bench)\/src\/.*\.ts|proto\/[^/]*\.mjs)$/.test(p)),
+    ].map((p) => [p, text(p)] as const);
     const packages = tracked
       .filter((path) => path.endsWith('package.json'))
       .map(text)

@@ -1,12 +1,13 @@
-/** Forgotten passwords and e-mail verification: single-use tokens by mail (DESIGN §11). */
+/** Forgotten passwords and e-mail verification: single-use tokens by mail. */
 import { recordUserAudit } from '../audit/trail.js';
 import type { Sql } from '../db/sql.js';
-import { InvalidInput, TooManyAttempts } from '../errors.js';
+import { InvalidInput, TooManyAttempts, Unauthenticated } from '../errors.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
 import { resetMail, verifyMail } from '../mail/messages.js';
 import type { Background } from '../ops/background.js';
 import { hashEmailToken, newEmailToken } from './email-token.js';
+import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import * as store from './store.js';
 import type { Throttle } from './throttle.js';
@@ -16,12 +17,14 @@ const VERIFY_LIFETIME_S = 86_400;
 /** Mails of one kind that one address is sent on demand: enough for anybody, too few to flood a mailbox. */
 const MAILS_MAX = 5;
 const MAILS_WINDOW_S = 3_600;
+const UNKNOWN_VERIFICATION = 'this verification token is unknown, used or expired';
 
 export class AccountRecovery {
   constructor(
     readonly sql: Sql,
     readonly hasher: PasswordHasher,
     readonly throttle: Throttle,
+    readonly passwords: PasswordCheck,
     readonly mailer: Mailer,
     readonly background: Background,
     readonly publicUrl: string,
@@ -67,13 +70,26 @@ export class AccountRecovery {
     });
   }
 
-  async verify(token: string, ip: string): Promise<void> {
+  /**
+   * `password`, where given, must be the account's: the page behind the mail's link asks for it, so that nobody confirms
+   * with one click an account that a stranger made with that address.
+   */
+  async verify(token: string, password: string | undefined, ip: string): Promise<void> {
+    const hash = hashEmailToken(token);
+    if (password !== undefined) await this.#checkPassword(hash, password);
     await this.sql.begin(async (tx) => {
-      const userId = await store.consumeEmailToken(tx, 'verify', hashEmailToken(token));
-      if (userId === null) throw new InvalidInput('this verification token is unknown, used or expired');
+      const userId = await store.consumeEmailToken(tx, 'verify', hash);
+      if (userId === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
       const user = await store.markVerified(tx, userId);
       await recordUserAudit(tx, user, ip, 'user.email_verified', { emailVerified: [false, true] });
     });
+  }
+
+  async #checkPassword(verification: Buffer, password: string): Promise<void> {
+    const user = await store.loadUserByEmailToken(this.sql, 'verify', verification);
+    if (user === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
+    if (await this.passwords.isOf(user.email, user.passwordHash, password)) return;
+    throw new Unauthenticated('this is not the password of the account: if you did not make it, leave it unconfirmed');
   }
 
   async #mailVerification(user: { readonly id: string; readonly email: string }): Promise<void> {

@@ -69,7 +69,7 @@ export function authRoutes(app: App, { auth, recovery, throttle }: AuthParts): v
     '/v1/auth/verify-email',
     { ...open, schema: { body: VerifyInput, response: { 200: Ok } } },
     async ({ body, ip }) => {
-      await recovery.verify(body.token, ip);
+      await recovery.verify(body.token, body.password, ip);
       return OK;
     },
   );

@@ -12,7 +12,12 @@ export const LoginInput = Body({ email: Email, password: Type.String({ maxLength
 export const SwitchInput = Body({ orgId: Uuid });
 export const AddressInput = Body({ email: Email });
 export const ResetInput = Body({ token: MailToken, password: NewPassword });
-export const VerifyInput = Body({ token: MailToken });
+export const VerifyInput = Body({
+  token: MailToken,
+  password: Type.Optional(
+    Type.String({ maxLength: 256, description: "The account's password; a wrong one confirms nothing." }),
+  ),
+});
 
 export const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
 export type User = Static<typeof User>;

@@ -2,11 +2,12 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
-import { Conflict, Forbidden, InvalidInput, NotFound, Unauthenticated } from '../errors.js';
+import { Conflict, Forbidden, NotFound, Unauthenticated } from '../errors.js';
 import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { insertNamedProject } from '../projects/service.js';
 import { slugCandidates, slugOf } from '../slug.js';
+import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
 import type { LoginReply, MeReply, OrganizationWithRole, SignupReply } from './schema.js';
@@ -23,16 +24,20 @@ export interface SignupRequest {
   readonly orgName: string;
 }
 
-/** Somebody who was invited and has proven, by the mail's token, to read that mailbox. */
-export interface Admission {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string | undefined;
-  /** Null: no password was given. */
-  readonly passwordHash: string | null;
-  /** Has also shown to own the account of that e-mail: by its password or by one of its sessions. */
-  readonly ownsAccount: boolean;
-}
+/**
+ * Somebody who was invited and has proven, by the mail's token, to read that mailbox; and what else that person showed.
+ * `new`: the address had no account. `owner`: of the verified account with that address, by its password or a session.
+ * `mailbox`: the account's address was never verified, so whoever made it did not show to own the mailbox.
+ */
+export type Admission =
+  | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
+  | { readonly kind: 'owner'; readonly userId: string }
+  | {
+      readonly kind: 'mailbox';
+      readonly userId: string;
+      readonly passwordHash: string;
+      readonly name: string | undefined;
+    };
 
 export class AuthService {
   constructor(
@@ -41,6 +46,7 @@ export class AuthService {
     readonly hasher: PasswordHasher,
     readonly throttle: Throttle,
     readonly recovery: AccountRecovery,
+    readonly passwords: PasswordCheck,
   ) {}
 
   /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
@@ -72,14 +78,10 @@ export class AuthService {
   /** Unknown e-mail and wrong password are one and the same answer, in the same time. */
   async login(request: { email: string; password: string }, ip: string): Promise<LoginReply> {
     const email = normaliseEmail(request.email);
-    await this.throttle.checkLogin(email);
     const user = await store.loadUserByEmail(this.sql, email);
-    if (!(await this.hasher.verify(user?.passwordHash ?? null, request.password)) || user === null) {
-      await this.throttle.failLogin(email);
+    if (!(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password)) || user === null) {
       throw new Unauthenticated('wrong e-mail or password');
     }
-    // Again: guesses sent in parallel all pass the first check.
-    await this.throttle.checkLogin(email);
     return this.sql.begin(async (tx) => {
       await this.throttle.forgetFailedLogins(tx, email);
       const reply = await this.openSession(tx, user, user.activeOrgId);
@@ -99,34 +101,41 @@ export class AuthService {
   }
 
   /**
-   * Makes the person a member: an existing user as is, anybody else as a new user, who needs name and password.
-   *
-   * An account whose e-mail was never verified may have been made by somebody else, in wait for this invitation. Where
-   * the reader of the mailbox gives a password of their own, it passes to them as in a password reset: its sessions end
-   * and that password is its password. Whoever shows to own it (see {@link Admission}), or gives none, just joins.
+   * Makes the person a member. An account whose address was never verified may have been made by somebody else, in wait
+   * for this invitation: it passes to the reader of the mailbox, whose password it gets, and all its sessions end.
    */
-  async admit(tx: Tx, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
-    const { id, email, name, passwordHash } = person;
-    const known = await store.loadUserByEmail(tx, email);
-    if (known === null) {
-      if (name === undefined) throw new InvalidInput('name is required: this e-mail has no account yet');
-      if (passwordHash === null) throw new InvalidInput('password is required: this e-mail has no account yet');
-      await insertNewUser(tx, { id, email, name, passwordHash, verified: true });
-    } else if (known.emailVerifiedAt === null && !person.ownsAccount && passwordHash !== null) {
-      await store.setPassword(tx, known.id, passwordHash);
+  async admit(tx: Tx, email: string, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
+    const known = await store.lockUserByEmail(tx, email);
+    const expected = person.kind === 'new' ? null : person.userId;
+    const verified = person.kind === 'owner';
+    if ((known?.id ?? null) !== expected || (known !== null && (known.emailVerifiedAt !== null) !== verified)) {
+      throw new Conflict('the account of this address has just changed: try again');
     }
-    const userId = known?.id ?? id;
+    const userId = known?.id ?? uuidv7(Date.now());
+    if (person.kind === 'new') {
+      const { name, passwordHash } = person;
+      await insertNewUser(tx, { id: userId, email, name, passwordHash, verified: true });
+    } else if (person.kind === 'mailbox') {
+      await store.setPassword(tx, userId, person.passwordHash);
+      if (person.name !== undefined) await store.setName(tx, userId, person.name);
+    }
     await store.insertMembership(tx, orgId, userId, role);
     await store.setActiveOrg(tx, userId, orgId);
-    return store.markVerified(tx, userId);
+    return (await store.loadUser(tx, userId))!;
   }
 
-  /** Whether the password, or a session token, is of the account with that e-mail. */
-  async provesAccount(email: string, password: string | undefined, token: string | null): Promise<boolean> {
-    const user = await store.loadUserByEmail(this.sql, email);
-    if (user === null) return false;
+  findAccount(email: string): Promise<store.UserRow | null> {
+    return store.loadUserByEmail(this.sql, email);
+  }
+
+  /**
+   * Whether the password, or a session token, is of that account. Wrong passwords count as failed logins: throws
+   * {@link TooManyAttempts} as a login would.
+   */
+  async provesAccount(user: store.UserRow, password: string | undefined, token: string | null): Promise<boolean> {
     if (token !== null && (await this.#isSessionOf(user, token))) return true;
-    return password !== undefined && (await this.hasher.verify(user.passwordHash, password));
+    if (password === undefined) return false;
+    return this.passwords.isOf(user.email, user.passwordHash, password);
   }
 
   async #isSessionOf(user: store.UserRow, token: string): Promise<boolean> {

@@ -21,6 +21,12 @@ export async function loadUserByEmail(sql: Sql | Tx, email: string): Promise<Use
   return row ?? null;
 }
 
+/** Holds the account as it is until the transaction ends. */
+export async function lockUserByEmail(tx: Tx, email: string): Promise<UserRow | null> {
+  const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where email = ${email} for no key update`;
+  return row ?? null;
+}
+
 export async function loadUser(sql: Sql | Tx, id: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where id = ${id}`;
   return row ?? null;
@@ -96,18 +102,34 @@ export async function consumeEmailToken(tx: Tx, purpose: TokenPurpose, hash: Buf
   return row?.live === true ? row.userId : null;
 }
 
+/** Whose the token is, without using it up. */
+export async function loadUserByEmailToken(sql: Sql, purpose: TokenPurpose, hash: Buffer): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`
+    select ${columns(sql)} from users where id = (
+      select user_id from email_tokens where token_hash = ${hash} and purpose = ${purpose} and expires_at > now())`;
+  return row ?? null;
+}
+
 export async function pruneEmailTokens(sql: Sql): Promise<void> {
   await sql`delete from email_tokens where token_hash in (
     select token_hash from email_tokens where expires_at < now() limit 10000)`;
 }
 
-/** The mailbox is proven by the token, so the address counts as verified too. Ends all sessions. */
+/**
+ * The mailbox is proven by the token, so the address counts as verified too. Ends all sessions, and every mail that was
+ * asked for before is dead.
+ */
 export async function setPassword(tx: Tx, userId: string, passwordHash: string): Promise<UserRow> {
   const [row] = await tx<UserRow[]>`
     update users set password_hash = ${passwordHash}, session_version = session_version + 1,
                      email_verified_at = coalesce(email_verified_at, now())
      where id = ${userId} returning ${columns(tx)}`;
+  await tx`delete from email_tokens where user_id = ${userId}`;
   return row!;
+}
+
+export async function setName(tx: Tx, userId: string, name: string): Promise<void> {
+  await tx`update users set name = ${name} where id = ${userId}`;
 }
 
 export async function markVerified(tx: Tx, userId: string): Promise<UserRow> {

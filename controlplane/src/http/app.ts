@@ -87,7 +87,7 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
   if (error instanceof AppError) {
     if (error instanceof TooManyAttempts) void reply.header('retry-after', String(error.retryAfterSeconds));
     if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
-    void reply.code(STATUS_OF[error.code]).send({ error: error.message });
+    void reply.code(STATUS_OF[error.code]).send({ error: error.message, ...error.details });
     return;
   }
   if (isUnstorableText(error)) {

@@ -5,65 +5,47 @@
  */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
+import { type Column, FIGURES, KINDS } from './columns.js';
 import type { HourlySum, MonthSum } from './rollup.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
 
-/** Inserts what is not there yet; returns the entries that were new, each record once. */
-export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<readonly UsageEntry[]> {
-  const own = (value: (entry: UsageEntry) => string | number | null) => arrayLiteral(entries, value);
-  const { each, all } = kindsOf(entries);
-  const kind = (value: (kind: UsageKind) => string | number | boolean) => arrayLiteral(all, value);
+const stored = <Part>(columns: readonly Column<Part>[]) => columns.filter(({ column }) => column !== null);
+const FIGURE_COLUMNS = stored(FIGURES);
+const KIND_COLUMNS = stored(KINDS);
+
+/** Parameters: the columns of figures, those of kinds, the kind of each record, how many records there are. */
+const INSERT_RECORDS = insertStatement();
+
+function insertStatement(): string {
+  const names = (columns: readonly { readonly column: string | null }[]) => columns.map(({ column }) => column).join();
+  const values = (columns: readonly { readonly type: string }[], first: number) =>
+    columns.map(({ type }, i) => `$${first + i}::text::${type}[]`).join();
+  const figures = FIGURE_COLUMNS.map(({ column, stored }) => stored ?? `r.${column}`).join();
+  const kindsAt = FIGURE_COLUMNS.length + 1;
+  const kindAt = kindsAt + KIND_COLUMNS.length;
   // The ids come back only where some were there before: of an ordinary batch the count says it all.
-  const [{ ids }] = await tx<[{ ids: readonly string[] | null }]>`
+  return `
     with fresh as (
-      insert into usage_records (
-        id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status, upstream_status,
-        error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out, tokens_reasoning,
-        cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed, websocket,
-        data_plane_id)
-      select id, to_timestamp(started_ms::float8 / 1000) as started_at, org_id, agent_id, key_id, provider_slug,
-        account_id, method, path, status, upstream_status, error, model, tokens_in_uncached, tokens_cache_read,
-        tokens_cache_write, tokens_out, tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms,
-        bytes_in, bytes_out, streamed, websocket, data_plane_id
-      from unnest(
-        ${own((e) => e.id)}::text::uuid[],
-        ${own((e) => e.startedAtMs)}::text::bigint[],
-        ${own((e) => e.path)}::text::text[],
-        ${own((e) => e.tokensInUncached)}::text::bigint[],
-        ${own((e) => e.tokensCacheRead)}::text::bigint[],
-        ${own((e) => e.tokensCacheWrite)}::text::bigint[],
-        ${own((e) => e.tokensOut)}::text::bigint[],
-        ${own((e) => e.tokensReasoning)}::text::bigint[],
-        ${own((e) => e.costNanos)}::text::bigint[],
-        ${own((e) => e.durationMs)}::text::integer[],
-        ${own((e) => e.ttfbMs)}::text::integer[],
-        ${own((e) => e.bytesIn)}::text::bigint[],
-        ${own((e) => e.bytesOut)}::text::bigint[],
-        ${`{${each.join()}}`}::text::integer[]
-      ) as r(id, started_ms, path, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
-        tokens_reasoning, cost_nanos, duration_ms, ttfb_ms, bytes_in, bytes_out, kind)
-      join unnest(
-        ${kind((k) => k.orgId)}::text::uuid[],
-        ${kind((k) => k.agentId)}::text::uuid[],
-        ${kind((k) => k.keyId)}::text::uuid[],
-        ${kind((k) => k.providerSlug)}::text::text[],
-        ${kind((k) => k.accountId)}::text::uuid[],
-        ${kind((k) => k.method)}::text::text[],
-        ${kind((k) => k.status)}::text::smallint[],
-        ${kind((k) => k.upstreamStatus)}::text::smallint[],
-        ${kind((k) => k.error)}::text::text[],
-        ${kind((k) => k.model)}::text::text[],
-        ${kind((k) => k.usageSource)}::text::text[],
-        ${kind((k) => k.priceSource)}::text::text[],
-        ${kind((k) => k.streamed)}::text::boolean[],
-        ${kind((k) => k.websocket)}::text::boolean[],
-        ${kind((k) => k.dataPlaneId)}::text::text[]
-      ) with ordinality as kinds(org_id, agent_id, key_id, provider_slug, account_id, method, status, upstream_status,
-        error, model, usage_source, price_source, streamed, websocket, data_plane_id, kind) using (kind)
-      order by started_at, id
+      insert into usage_records (${names(FIGURE_COLUMNS)}, ${names(KIND_COLUMNS)})
+      select ${figures}, ${names(KIND_COLUMNS)}
+        from unnest(${values(FIGURE_COLUMNS, 1)}, $${kindAt}::text::integer[]) as r(${names(FIGURE_COLUMNS)}, kind)
+        join unnest(${values(KIND_COLUMNS, kindsAt)}) with ordinality as kinds(${names(KIND_COLUMNS)}, kind) using (kind)
+       order by 1, 2
       on conflict do nothing
       returning id)
-    select case when count(*) < ${entries.length} then coalesce(array_agg(id), '{}') end as ids from fresh`;
+    select case when count(*) < $${kindAt + 1}::bigint then coalesce(array_agg(id), '{}') end as ids from fresh`;
+}
+
+/** Inserts what is not there yet; returns the entries that were new, each record once. */
+export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<readonly UsageEntry[]> {
+  const { each, all } = kindsOf(entries);
+  const parameters = [
+    ...FIGURE_COLUMNS.map(({ value }) => arrayLiteral(entries, value)),
+    ...KIND_COLUMNS.map(({ value }) => arrayLiteral(all, value)),
+    `{${each.join()}}`,
+    entries.length,
+  ];
+  const [{ ids }] = await tx.unsafe<[{ ids: readonly string[] | null }]>(INSERT_RECORDS, parameters, { prepare: true });
   if (ids === null) return entries;
   const fresh = new Set(ids);
   return entries.filter(({ id }) => fresh.delete(id));

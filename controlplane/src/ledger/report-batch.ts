@@ -1,8 +1,9 @@
 /**
  * Takes the body of a ReportUsage call apart into what the ledger can book and what it cannot. Usage records, which
- * come with every call of an agent, are read by hand; the rare rest by the generated codec. Pure.
+ * come with every call of an agent, have a reader of their own; the rare rest is read by the ordinary codec. Pure.
  */
 import { createHash } from 'node:crypto';
+import { readUsageRecord, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import {
   AddressSighting,
   type IAddressSighting,
@@ -11,20 +12,10 @@ import {
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
+import { DELIMITED, StringMemo, WireReader } from '@acg/proto/wire-reader';
+import { COUNT_MAX, isUuid, Poison, slugOrNone, text } from './checks.js';
 import type { PoisonEntry, RejectionEntry } from './count-ledger.js';
-import {
-  COUNT_MAX,
-  checkKind,
-  isUuid,
-  type LedgerSpan,
-  Poison,
-  slugOrNone,
-  text,
-  UsageEntry,
-  type UsageKind,
-} from './usage-entry.js';
-import { DELIMITED, StringMemo, WireReader } from './wire-reader.js';
-import { WireRecord } from './wire-record.js';
+import { type LedgerSpan, UsageEntry, UsageKind } from './usage-entry.js';
 
 /** A gateway token seen at an address for the first time in a while. */
 export interface SightingEntry {
@@ -79,7 +70,7 @@ export function readReport(body: Buffer, span: LedgerSpan): Report {
 }
 
 interface KnownKind {
-  readonly wire: WireRecord;
+  readonly sent: UsageRecordKind;
   readonly kind: UsageKind | Poison;
 }
 
@@ -91,6 +82,8 @@ class ReportReader {
   readonly #rejections: RejectionEntry[] = [];
   readonly #sightings: SightingEntry[] = [];
   readonly #poison: PoisonEntry[] = [];
+  /** Of the record that is being read. */
+  #sent = new UsageRecordKind();
   #dataPlaneId = '';
   #items = 0;
 
@@ -131,12 +124,14 @@ class ReportReader {
 
   #record(reader: WireReader, end: number): void {
     const start = reader.at;
-    const wire = new WireRecord();
-    wire.read(reader, end, this.#strings);
+    const entry = new UsageEntry();
+    this.#sent.reset();
+    readUsageRecord(reader, end, this.#strings, this.#sent, entry);
     try {
-      const kind = this.#kindOf(wire);
+      const kind = this.#kindOf(this.#sent);
       if (kind instanceof Poison) throw kind;
-      this.#entries.push(new UsageEntry(kind, wire, this.span));
+      entry.check(kind, this.span);
+      this.#entries.push(entry);
     } catch (error) {
       if (!(error instanceof Poison)) throw error;
       const record = UsageRecord.decode(reader.bytes.subarray(start, end));
@@ -144,26 +139,27 @@ class ReportReader {
     }
   }
 
-  #kindOf(wire: WireRecord): UsageKind | Poison {
-    let known = this.#kinds.get(wire.agentId);
+  #kindOf(sent: UsageRecordKind): UsageKind | Poison {
+    let known = this.#kinds.get(sent.agentId);
     if (known === undefined) {
       known = [];
-      this.#kinds.set(wire.agentId, known);
+      this.#kinds.set(sent.agentId, known);
     }
     for (let i = 0; i < known.length; i++) {
-      const { wire: seen, kind } = known[i]!;
-      if (wire.sameKind(seen)) return kind;
+      const { sent: seen, kind } = known[i]!;
+      if (sent.sameAs(seen)) return kind;
     }
-    const kind = checked(wire, this.#dataPlaneId);
+    const kind = checked(sent, this.#dataPlaneId);
     if (known.length >= KINDS_KEPT) known.shift();
-    known.push({ wire, kind });
+    known.push({ sent, kind });
+    this.#sent = new UsageRecordKind();
     return kind;
   }
 }
 
-function checked(wire: WireRecord, dataPlaneId: string): UsageKind | Poison {
+function checked(sent: UsageRecordKind, dataPlaneId: string): UsageKind | Poison {
   try {
-    return checkKind(wire, dataPlaneId);
+    return UsageKind.of(sent, dataPlaneId);
   } catch (error) {
     if (error instanceof Poison) return error;
     throw error;

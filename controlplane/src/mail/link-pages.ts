@@ -28,7 +28,14 @@ const PAGES: readonly LinkPage[] = [
     path: '/verify-email',
     title: 'Confirm your e-mail address',
     endpoint: 'v1/auth/verify-email',
-    fields: [],
+    // Whoever did not make the account does not know it, and so does not confirm it by a click.
+    fields: [
+      {
+        name: 'password',
+        label: 'The password of your account',
+        attributes: 'type="password" autocomplete="current-password" maxlength="256" required',
+      },
+    ],
     action: 'Confirm',
     done: 'Your e-mail address is confirmed.',
   },

@@ -47,5 +47,5 @@ Accept within 7 days:
 ${link(publicUrl, 'accept-invitation', token)}
 
 Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}", "name": "…", "password": "…"}
-(name and password only if you have no account yet)${FOOTER}`,
+(without an account: your name and a new password; with one: its password, or the header of one of its sessions)${FOOTER}`,
 });

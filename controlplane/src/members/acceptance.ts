@@ -1,19 +1,22 @@
-/** Accepting an invitation: an existing user just joins, anybody else becomes a user; both end up logged in. */
-import { uuidv7 } from '@acg/base/uuidv7';
+/**
+ * Accepting an invitation. The link proves that somebody reads the mailbox, and nothing else: a verified account joins
+ * only when its owner wants it, an unverified one passes to the mailbox, and the inviter must still be one who may.
+ */
 import { recordAudit } from '../audit/trail.js';
 import { hashEmailToken } from '../auth/email-token.js';
 import type { PasswordHasher } from '../auth/password-hasher.js';
 import type { LoginReply } from '../auth/schema.js';
-import type { AuthService } from '../auth/service.js';
-import type { Sql } from '../db/sql.js';
-import { InvalidInput } from '../errors.js';
+import type { Admission, AuthService } from '../auth/service.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { AccountExists, Forbidden, InvalidInput } from '../errors.js';
+import { mayGive } from './service.js';
 import * as store from './store.js';
 
 export interface Acceptance {
   readonly token: string;
-  /** Needed by, and used for, a new user only. */
+  /** Needed by a new user. */
   readonly name?: string;
-  /** A new user's, or the existing one's as a proof of owning the account. */
+  /** A new user's, or that of the account with the invited address. */
   readonly password?: string;
 }
 
@@ -32,20 +35,43 @@ export class InvitationAcceptance {
     const open = await store.findInvitation(this.sql, tokenHash);
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
-    const passwordHash = request.password === undefined ? null : await this.hasher.hash(request.password);
-    const ownsAccount = await this.auth.provesAccount(open.email, request.password, session);
+    const person = await this.#whoAccepts(open.email, request, session);
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN);
+      await assertInviterStillMay(tx, invitation);
       const { orgId, email, role } = invitation;
-      const id = uuidv7(Date.now());
-      const person = { id, email, name: request.name, passwordHash, ownsAccount };
-      const user = await this.auth.admit(tx, person, orgId, role);
+      const user = await this.auth.admit(tx, email, person, orgId, role);
       await store.deleteInvitation(tx, invitation.id);
       const actor = { userId: user.id, email, orgId, ip };
       await recordAudit(tx, actor, 'member.join', { type: 'user', id: user.id }, { role: [null, role] });
       return this.auth.openSession(tx, user, orgId);
     });
+  }
+
+  async #whoAccepts(email: string, { name, password }: Acceptance, session: string | null): Promise<Admission> {
+    const user = await this.auth.findAccount(email);
+    if (user !== null && user.emailVerifiedAt !== null) {
+      if (await this.auth.provesAccount(user, password, session)) return { kind: 'owner', userId: user.id };
+      throw new AccountExists('this address has an account already: log in to it first, or give its password');
+    }
+    if (user === null && name === undefined) {
+      throw new InvalidInput('name is required: this e-mail has no account yet');
+    }
+    if (password === undefined) {
+      const why = user === null ? 'has no account yet' : 'was never confirmed: the password becomes its new one';
+      throw new InvalidInput(`password is required: this e-mail ${why}`);
+    }
+    const passwordHash = await this.hasher.hash(password);
+    if (user === null) return { kind: 'new', name: name!, passwordHash };
+    return { kind: 'mailbox', userId: user.id, passwordHash, name };
+  }
+}
+
+async function assertInviterStillMay(tx: Tx, { orgId, role, invitedBy }: store.InvitationRow): Promise<void> {
+  const inviter = invitedBy === null ? null : await store.loadRole(tx, orgId, invitedBy);
+  if (inviter === null || !mayGive(inviter, role)) {
+    throw new Forbidden(`whoever invited you may not make anybody ${role} any more: ask for a new invitation`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Members and invitations (DESIGN §11). Who may do what: an admin manages viewers, members and admins; only an owner
+ * Members and invitations. Who may do what: an admin manages viewers, members and admins; only an owner
  * makes, changes or removes an owner; everybody may leave; nobody removes or demotes the last owner. The actor's own
  * role is read again under the lock, because it may have changed since the request was authenticated.
  */
@@ -65,7 +65,10 @@ export class MemberService {
     return this.sql.begin(async (tx) => {
       const before = await lockMember(tx, actor, id, [role]);
       if (role !== 'owner') await keepLastOwner(tx, actor.orgId, before);
-      await store.setRole(tx, actor.orgId, before, role);
+      await store.setRole(tx, actor.orgId, before, role, actor.userId);
+      if (before.status === 'active' && !atLeast(role, before.role)) {
+        await store.revokeInvitationsBy(tx, actor.orgId, before.id);
+      }
       await recordAudit(tx, actor, 'member.update', target(before), { role: [before.role, role] });
       return present({ ...before, role });
     });
@@ -112,10 +115,13 @@ async function lockAsManager(tx: Tx, actor: Actor, roles: readonly Role[]): Prom
 async function assertMayManage(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<void> {
   const own = await store.loadRole(tx, actor.orgId, actor.userId);
   if (own === null || !atLeast(own, 'admin')) throw new Forbidden('this needs the role admin or higher');
-  if (own !== 'owner' && roles.includes('owner')) {
+  if (!roles.every((role) => mayGive(own, role))) {
     throw new Forbidden('only an owner can make, change or remove an owner');
   }
 }
+
+/** Whether a member of the first role may make somebody else a member of the second. */
+export const mayGive = (own: Role, role: Role): boolean => atLeast(own, 'admin') && atLeast(own, role);
 
 async function keepLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
   if (member.status !== 'active' || member.role !== 'owner') return;

@@ -62,14 +62,24 @@ export async function countOwners(tx: Tx, orgId: string): Promise<number> {
   return row!.total;
 }
 
-export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Role): Promise<void> {
+/** Whoever gives an invitation another role answers for it from then on, as its inviter. */
+export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Role, actorId: string): Promise<void> {
   if (member.status === 'active') {
     await tx`update memberships set role = ${role} where org_id = ${orgId} and user_id = ${member.id}`;
-  } else await tx`update invitations set role = ${role} where org_id = ${orgId} and id = ${member.id}`;
+  } else {
+    await tx`
+      update invitations set role = ${role}, invited_by = ${actorId} where org_id = ${orgId} and id = ${member.id}`;
+  }
+}
+
+/** Else somebody who is removed would come back by a second address. */
+export async function revokeInvitationsBy(tx: Tx, orgId: string, userId: string): Promise<void> {
+  await tx`delete from invitations where org_id = ${orgId} and invited_by = ${userId}`;
 }
 
 export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
   if (member.status === 'active') {
+    await revokeInvitationsBy(tx, orgId, member.id);
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
@@ -99,12 +109,14 @@ export interface InvitationRow {
   readonly orgId: string;
   readonly email: string;
   readonly role: Role;
+  /** Null: that user is gone. */
+  readonly invitedBy: string | null;
 }
 
 /** Null when the token is unknown, used or expired. */
 export async function findInvitation(sql: Sql | Tx, tokenHash: Buffer): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
-    select id, org_id as "orgId", email, role from invitations
+    select id, org_id as "orgId", email, role, invited_by as "invitedBy" from invitations
      where token_hash = ${tokenHash} and expires_at > now()`;
   return row ?? null;
 }

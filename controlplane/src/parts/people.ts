@@ -2,6 +2,7 @@
 import type { Logger } from '@acg/base/log';
 import { pruneAudit } from '../audit/retention.js';
 import { auditRoutes } from '../audit/routes.js';
+import { PasswordCheck } from '../auth/password-check.js';
 import { PasswordHasher } from '../auth/password-hasher.js';
 import { AccountRecovery } from '../auth/recovery.js';
 import { authRoutes } from '../auth/routes.js';
@@ -50,8 +51,9 @@ export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: I
   metrics.gauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
   const hasher = new PasswordHasher();
   const throttle = new Throttle(sql);
-  const recovery = new AccountRecovery(sql, hasher, throttle, mailer, background, config.publicUrl);
-  const auth = new AuthService(sql, tokens, hasher, throttle, recovery);
+  const passwords = new PasswordCheck(hasher, throttle);
+  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, config.publicUrl);
+  const auth = new AuthService(sql, tokens, hasher, throttle, recovery, passwords);
   authRoutes(app, { auth, recovery, throttle });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle });

@@ -1,6 +1,6 @@
 /** SQL that reads runs of the export. */
 import type { Sql } from '../db/sql.js';
-import { CSV_LINE, JSON_LINE } from './export-lines.js';
+import { CSV_LINE, JSON_LINE } from './log-lines.js';
 import type { TimeRange } from './period.js';
 
 export type ExportFormat = 'json' | 'csv';

@@ -7,8 +7,8 @@
 import { Readable } from 'node:stream';
 import type { ChunkGarbage } from '@acg/base/chunk-garbage';
 import type { Sql } from '../db/sql.js';
-import { CSV_HEADER } from './export-lines.js';
 import { type ExportFormat, type ExportRun, selectExportRun } from './export-store.js';
+import { CSV_HEADER } from './log-lines.js';
 import type { TimeRange } from './period.js';
 
 /** About 330 KB of CSV or 650 KB of JSON. */

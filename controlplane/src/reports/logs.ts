@@ -3,8 +3,7 @@ import postgres from 'postgres';
 import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../errors.js';
 import type { Page } from '../http/pagination.js';
-import { fractionalCents } from './figures.js';
-import { type LogFilter, type LogRow, selectLogPage } from './log-store.js';
+import { type LogFilter, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';
 import { QueryGate } from './query-gate.js';
 import type { LogRecord, LogsQuery } from './schema.js';
@@ -37,7 +36,7 @@ export class UsageLogs {
     }
     const filter = filterOf(agentId, query, this.now());
     try {
-      const { rows, counted } = await this.#gate.run(orgId, () =>
+      const { logs, counted } = await this.#gate.run(orgId, () =>
         this.sql.begin(async (tx) => {
           // Which plan is right depends on how rare the search is: never one plan for all. Others save the planning.
           const plans = filter.search === null ? 'auto' : 'force_custom_plan';
@@ -46,7 +45,7 @@ export class UsageLogs {
           return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
         }),
       );
-      return { logs: rows.map(presentLog), total: Math.min(counted, TOTAL_MAX), totalCapped: counted > TOTAL_MAX };
+      return { logs, total: Math.min(counted, TOTAL_MAX), totalCapped: counted > TOTAL_MAX };
     } catch (error) {
       if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
       throw new InvalidInput('the search takes too long: narrow start and end');
@@ -62,37 +61,4 @@ function filterOf(agentId: string, query: LogsQuery, nowMs: number): LogFilter {
   // No stored text holds a NUL, and Postgres takes none.
   const wanted = search === '' ? null : search.replaceAll('\0', '\ufffd');
   return { agentId, range: dayRange(query.start, query.end, nowMs), provider, statusMin, statusMax, search: wanted };
-}
-
-const textOrNull = (text: string): string | null => (text === '' ? null : text);
-
-export function presentLog(row: LogRow): LogRecord {
-  return {
-    id: row.id,
-    requestId: row.id,
-    createdAt: row.startedAt.toISOString(),
-    agentId: row.agentId,
-    keyId: row.keyId,
-    providerSlug: row.providerSlug,
-    accountId: row.accountId,
-    method: row.method,
-    path: row.path,
-    status: row.status,
-    error: textOrNull(row.error),
-    model: textOrNull(row.model),
-    tokensIn: row.tokensIn,
-    tokensOut: row.tokensOut,
-    tokensCacheRead: row.tokensCacheRead,
-    tokensCacheWrite: row.tokensCacheWrite,
-    tokensReasoning: row.tokensReasoning,
-    costCents: fractionalCents(row.costNanos),
-    usageSource: row.usageSource,
-    priceSource: row.priceSource,
-    durationMs: row.durationMs,
-    ttfbMs: row.ttfbMs,
-    bytesIn: row.bytesIn,
-    bytesOut: row.bytesOut,
-    streamed: row.streamed,
-    dataPlaneId: row.dataPlaneId,
-  };
 }

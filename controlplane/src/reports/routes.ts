@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../errors.js';
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
-import { isUuid } from '../ledger/usage-entry.js';
+import { isUuid } from '../ledger/checks.js';
 import { exportLogs } from './export.js';
 import type { UsageLogs } from './logs.js';
 import { defaultInterval, type Period, periodRange } from './period.js';

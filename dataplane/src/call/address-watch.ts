@@ -23,8 +23,7 @@ export class AddressWatch {
     this.#clientAddress = clientAddress;
   }
 
-  observe(x: Exchange): void {
-    const context = x.context!;
+  observe(x: Exchange, context: AgentContext): void {
     const nowMs = x.request.startedAtMs;
     const looked = this.#lookedAtMs.get(context);
     if (looked === undefined) this.#lookedAtMs.set(context, { ms: nowMs });

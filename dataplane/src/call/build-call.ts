@@ -10,32 +10,35 @@ import type { UpstreamCall } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import type { CallMetering } from './call-metering.js';
-import type { Exchange } from './exchange.js';
-import { REJECTIONS, type Rejection } from './rejections.js';
+import type { Exchange, RoutedExchange } from './exchange.js';
 
-export type BuiltCall =
-  | { readonly call: UpstreamCall; readonly rejection: null }
-  | { readonly call: null; readonly rejection: Rejection };
+type BodyMetering = Pick<CallMetering, 'request' | 'requestObserver'>;
 
-const refuse = (rejection: Rejection): BuiltCall => ({ call: null, rejection });
+/** The agent's body broke its own framing or checksum: not the provider's failure. */
+export class DamagedBody extends Error {}
 
-/** Consumes the exchange's body. */
-export function buildCall(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): BuiltCall {
-  const { injection } = x.upstream!;
+/** A path that is no UTF-8 cannot be signed. */
+export class UnsignableTarget extends Error {}
+
+/** Consumes the exchange's body. Throws what the agent must be told of a request that cannot be sent. */
+export function buildCall(x: RoutedExchange, metering: BodyMetering): UpstreamCall {
+  const { target, upstream, position } = x.routed;
+  const { injection } = upstream;
   if (injection.kind === 'sigv4') return objectCall(x, injection, x.objectRequest!);
-  const headers = forwardedHeaders(x.request.headers, x.position!, injection);
-  const query = injectCredential(headers, x.target!.query, injection, x.position!);
-  return { call: callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength), rejection: null };
+  const headers = forwardedHeaders(x.request.headers, position, injection);
+  const query = injectCredential(headers, target.query, injection, position);
+  return callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength);
 }
 
 function callOf(
-  x: Exchange,
+  x: RoutedExchange,
   headers: string[],
   query: string | null,
   body: Buffer | Readable | null,
   contentLength: number,
 ): UpstreamCall {
-  const path = upstreamPath(x.upstream!.basePath, x.target!.rest);
+  const { upstream, target } = x.routed;
+  const path = upstreamPath(upstream.basePath, target.rest);
   if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
     headers.push('content-length', String(contentLength));
   }
@@ -47,7 +50,7 @@ function callOf(
   };
 }
 
-function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestObserver'>): Buffer | Readable | null {
+function bodyOf(x: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
   const { body } = x;
   if (body === null) return null;
   if (body.complete) return metering.request(x, body.take());
@@ -56,19 +59,19 @@ function bodyOf(x: Exchange, metering: Pick<CallMetering, 'request' | 'requestOb
   return body.stream();
 }
 
-function objectCall(x: Exchange, injection: SigV4Injection, plan: ObjectRequest): BuiltCall {
-  const upstream = x.upstream!;
+function objectCall(x: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamCall {
+  const { upstream } = x.routed;
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
   const body = objectBody(x, plan);
-  if (body === 'damaged') return refuse(REJECTIONS.requestRefused);
   const contentLength = plan.body === 'as_is' ? x.request.contentLength : plan.decodedBytes;
   const call = callOf(x, plan.headers, plan.query, body, contentLength);
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
   const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
-  return signed ? { call, rejection: null } : refuse(REJECTIONS.malformedTarget);
+  if (!signed) throw new UnsignableTarget();
+  return call;
 }
 
-function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null | 'damaged' {
+function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null {
   const { body } = x;
   if (body === null) return null;
   if (plan.body === 'as_is') return body.complete ? body.take() : body.stream();
@@ -76,12 +79,9 @@ function objectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null 
   if (!body.complete) return body.stream().pipe(new DecodedBody(decoder));
   const parts: Buffer[] = [];
   const emit = (data: Buffer): void => void parts.push(data);
-  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) return 'damaged';
+  if (!decoder.push(body.take(), emit) || !decoder.finish(emit)) throw damaged(decoder);
   return Buffer.concat(parts);
 }
-
-/** The agent's body broke its own framing or checksum while it was streaming: not the provider's failure. */
-export class DamagedBody extends Error {}
 
 /** A body that turns out damaged ends in an error: it is never complete upstream. */
 class DecodedBody extends Transform {
@@ -94,14 +94,13 @@ class DecodedBody extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    done(this.#decoder.push(chunk, this.#emit) ? null : this.#error());
+    done(this.#decoder.push(chunk, this.#emit) ? null : damaged(this.#decoder));
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#decoder.finish(this.#emit) ? null : this.#error());
-  }
-
-  #error(): Error {
-    return new DamagedBody(`aws-chunked body: ${this.#decoder.problem ?? 'incomplete'}`);
+    done(this.#decoder.finish(this.#emit) ? null : damaged(this.#decoder));
   }
 }
+
+const damaged = (decoder: AwsChunkedDecoder): DamagedBody =>
+  new DamagedBody(`aws-chunked body: ${decoder.problem ?? 'incomplete'}`);

@@ -3,8 +3,8 @@
 import type { UsageReading } from '../metering/meter.js';
 import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
-import type { Exchange } from './exchange.js';
-import type { BodyEdit } from './relay.js';
+import type { RoutedExchange } from './exchange.js';
+import type { BodyEdit } from './response-plan.js';
 
 export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
@@ -16,12 +16,12 @@ export interface Price {
 
 export interface CallMetering {
   /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
-  bodyBytesWanted(x: Exchange): number;
+  bodyBytesWanted(x: RoutedExchange): number;
   /** Reads the whole body (sets requestModel, requestItems, usageAsked) and returns the bytes to send. */
-  request(x: Exchange, body: Buffer): Buffer;
+  request(x: RoutedExchange, body: Buffer): Buffer;
   /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
-  requestObserver(x: Exchange): RequestScanner | null;
+  requestObserver(x: RoutedExchange): RequestScanner | null;
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
-  response(x: Exchange, head: ResponseHead): BodyEdit | null;
-  price(x: Exchange, reading: UsageReading): Price;
+  response(x: RoutedExchange, head: ResponseHead): BodyEdit | null;
+  price(x: RoutedExchange, reading: UsageReading): Price;
 }

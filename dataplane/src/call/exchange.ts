@@ -1,9 +1,9 @@
 /**
  * One request and its response through the data plane: a fixed-shape record that the stages fill from top to bottom.
- * Only this file and `relay.ts` write to `res`, each behind {@link Exchange.finished}: nothing is written twice, after
- * the end, or after the agent has gone.
+ * The answer is written by this file and by `relay.ts` only, each behind {@link Exchange.finished}: nothing is written
+ * twice, after the end, or after the agent has gone. A WebSocket's handshake is written by whoever asks for
+ * {@link Exchange.upgrade}, behind the same check.
  */
-import type { us_socket_context_t } from 'uWebSockets.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { Admission } from '../counters/counters.js';
 import type { UsageMeter } from '../metering/meter.js';
@@ -12,38 +12,9 @@ import type { RequestScanner } from '../scan/request-scanner.js';
 import type { Connection } from '../upstream/pools.js';
 import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
-import type { Handshake } from '../websocket/upgrade.js';
+import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';
 import type { Rejection } from './rejections.js';
-import type { Relay } from './relay.js';
 import type { RequestBody } from './request-body.js';
-
-/** What an exchange needs of the server's response object. */
-export interface AgentResponse {
-  cork(write: () => void): unknown;
-  writeStatus(status: string): unknown;
-  writeHeader(name: string, value: string | Buffer): unknown;
-  write(chunk: Buffer): boolean;
-  tryEnd(chunk: Buffer | string, totalBytes: number): [ok: boolean, done: boolean];
-  getWriteOffset(): number;
-  end(body?: string | Buffer, close?: boolean): unknown;
-  endWithoutBody(contentLength?: number, close?: boolean): unknown;
-  onWritable(ready: (offset: number) => boolean): unknown;
-  pause(): void;
-  resume(): void;
-  getRemoteAddressAsText(): ArrayBuffer;
-  close(): unknown;
-}
-
-/** The agent's side of an upgrade, as the server hands it over. */
-export interface UpgradableResponse extends AgentResponse {
-  upgrade<UserData>(
-    userData: UserData,
-    key: string,
-    protocol: string,
-    extensions: string,
-    context: us_socket_context_t,
-  ): void;
-}
 
 /** Who hears how exchanges go. */
 export interface ExchangeObserver {
@@ -73,6 +44,25 @@ export interface AcceptedRequest {
   readonly closeAfter: boolean;
 }
 
+/** Work at the upstream that ends early when the agent goes away. */
+export interface UpstreamWork {
+  abort(): void;
+}
+
+/** Where a request goes and on whose account: all that `route` found. */
+export interface Routed {
+  readonly context: AgentContext;
+  readonly target: ProxyTarget;
+  readonly upstream: Upstream;
+  /** Where the gateway token stood. */
+  readonly position: TokenPosition;
+}
+
+/** An exchange past `route`: every stage after it, and all that handles its response. */
+export type RoutedExchange = Exchange & { readonly routed: Routed };
+
+export const isRouted = (x: Exchange): x is RoutedExchange => x.routed !== null;
+
 export class Exchange {
   readonly res: AgentResponse;
   readonly request: AcceptedRequest;
@@ -84,10 +74,11 @@ export class Exchange {
   body: RequestBody | null = null;
 
   agentRef = '';
+  /** Found one by one on the way to `route`, which puts them into {@link routed}. */
+  target: ProxyTarget | null = null;
   position: TokenPosition | null = null;
   context: AgentContext | null = null;
-  target: ProxyTarget | null = null;
-  upstream: Upstream | null = null;
+  routed: Routed | null = null;
   /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
   admission: Admission | null = null;
@@ -99,7 +90,8 @@ export class Exchange {
   forwarded = false;
   /** The request was written to an upstream connection. */
   sent = false;
-  relay: Relay | null = null;
+  /** What runs upstream: a call or a handshake. */
+  upstreamWork: UpstreamWork | null = null;
   connection: Connection | null = null;
   /** Model that the request's body names. */
   requestModel: string | null = null;
@@ -134,8 +126,6 @@ export class Exchange {
 
   /** Set when the request asks for a WebSocket. */
   handshake: Handshake | null = null;
-  /** Ends the upstream's handshake that is under way. */
-  abortUpgrade: (() => void) | null = null;
 
   rejection: Rejection | null = null;
   /** The agent has gone; `res` must not be touched. */

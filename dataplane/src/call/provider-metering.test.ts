@@ -2,22 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { MeterMemory } from '../metering/meter-memory.js';
 import { chatStream } from '../metering/testing/transcripts.js';
 import { PriceTable } from '../pricing/price.js';
-import type { Exchange } from './exchange.js';
+import type { RoutedExchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
 import { RequestBody } from './request-body.js';
 
 const metering = new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), new MeterMemory(), 1000);
 
-function exchange(overrides: object = {}): Exchange {
+function exchange(routed: object = {}): RoutedExchange {
   return {
     request: { method: 'POST', headers: ['content-type', 'application/json'] },
-    target: { rest: '/v1/chat/completions', query: null },
-    upstream: {
-      providerSlug: 'openai',
-      priceProvider: 'openai',
-      usageFormat: 'openai',
-      custom: false,
-      origin: 'https://api.openai.com',
+    routed: {
+      target: { rest: '/v1/chat/completions', query: null },
+      upstream: {
+        providerSlug: 'openai',
+        priceProvider: 'openai',
+        usageFormat: 'openai',
+        custom: false,
+        origin: 'https://api.openai.com',
+      },
+      ...routed,
     },
     body: { bytes: 100 },
     requestModel: null,
@@ -27,8 +30,7 @@ function exchange(overrides: object = {}): Exchange {
     usageAsked: false,
     meter: null,
     upstreamStatus: 200,
-    ...overrides,
-  } as unknown as Exchange;
+  } as unknown as RoutedExchange;
 }
 
 const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationAt: -1 };

@@ -9,8 +9,8 @@ import type { PriceTable } from '../pricing/price.js';
 import { RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { CallMetering, Price } from './call-metering.js';
-import type { Exchange } from './exchange.js';
-import type { BodyEdit } from './relay.js';
+import type { Exchange, RoutedExchange } from './exchange.js';
+import type { BodyEdit } from './response-plan.js';
 
 export class ProviderMetering implements CallMetering {
   readonly #prices: PriceTable;
@@ -24,11 +24,11 @@ export class ProviderMetering implements CallMetering {
     this.#editedBodyBytesMax = editedBodyBytesMax;
   }
 
-  bodyBytesWanted(x: Exchange): number {
+  bodyBytesWanted(x: RoutedExchange): number {
     return isEditable(x) ? this.#editedBodyBytesMax : 0;
   }
 
-  request(x: Exchange, body: Buffer): Buffer {
+  request(x: RoutedExchange, body: Buffer): Buffer {
     if (isEditable(x)) {
       const { facts, edited } = editChatRequest(body);
       x.requestModel = facts.model;
@@ -45,23 +45,24 @@ export class ProviderMetering implements CallMetering {
     return body;
   }
 
-  requestObserver(x: Exchange): RequestScanner | null {
+  requestObserver(x: RoutedExchange): RequestScanner | null {
     return isRead(x) ? new RequestScanner(headerOf(x, 'content-type')) : null;
   }
 
-  response(x: Exchange, head: ResponseHead): BodyEdit | null {
+  response(x: RoutedExchange, head: ResponseHead): BodyEdit | null {
     if (x.requestScanner !== null) {
       const facts = x.requestScanner.facts();
       x.requestModel = facts.model;
       x.requestItems = facts.items;
       x.requestBlobBytes = facts.blobBytes;
     }
+    const { target, upstream } = x.routed;
     x.meter = createMeter(
       {
-        usageFormat: x.upstream!.usageFormat,
-        accountId: x.upstream!.accountId,
+        usageFormat: upstream.usageFormat,
+        accountId: upstream.accountId,
         method: x.request.method,
-        path: x.target!.rest,
+        path: target.rest,
         requestBytes: x.body?.bytes ?? 0,
         requestBlobBytes: x.requestBlobBytes,
         requestModel: x.requestModel,
@@ -77,23 +78,22 @@ export class ProviderMetering implements CallMetering {
     return isCut ? new UsageFilter() : null;
   }
 
-  price(x: Exchange, reading: UsageReading): Price {
-    return this.#prices.costOf({ upstream: x.upstream!, reading });
+  price(x: RoutedExchange, reading: UsageReading): Price {
+    return this.#prices.costOf({ upstream: x.routed.upstream, reading });
   }
 }
 
 /** Formats whose requests say something that their answers may not. */
-function isRead(x: Exchange): boolean {
-  const { usageFormat } = x.upstream!;
+function isRead(x: RoutedExchange): boolean {
+  const { usageFormat } = x.routed.upstream;
   return x.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
 }
 
-function isEditable(x: Exchange): boolean {
-  const upstream = x.upstream!;
+function isEditable(x: RoutedExchange): boolean {
+  const { target, upstream } = x.routed;
   if (upstream.usageFormat !== 'openai' || upstream.custom) return false;
   const { method } = x.request;
-  const { rest } = x.target!;
-  return mayIncludeUsage(upstream, method, rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
+  return mayIncludeUsage(upstream, method, target.rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
 }
 
 function headerOf(x: Exchange, name: string): string | null {

@@ -51,12 +51,23 @@ test('relay: each chunk arrives while the next one is not even sent', async () =
   expect(gateway.records[0]).toMatchObject({ status: 200, bytesOut: 30, streamed: true, error: '' });
 });
 
-test('relay: the head leaves before the body', async () => {
+test('relay: the head of a body of known length leaves with its first bytes, not with the last ones', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
-  await agent.sees('Content-Length: 5\r\n\r\n');
-  provider.send('12345');
+  await eventually(() => gateway.planned === 1);
+  provider.send('1');
+  await agent.sees('Content-Length: 5\r\n\r\n1');
+  provider.send('2345');
   await agent.sees('\r\n\r\n12345');
+});
+
+test('relay: a body of one byte that comes after its head arrives', async () => {
+  const { agent, provider } = await call('GET', '/slow');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n');
+  await eventually(() => gateway.planned === 1);
+  provider.send('1');
+  await agent.sees('Content-Length: 1\r\n\r\n1');
+  expect(gateway.records).toMatchObject([{ error: '', bytesOut: 1 }]);
 });
 
 test('relay: the last byte waits for the usage record', async () => {
@@ -159,6 +170,41 @@ test('relay: hop-by-hop headers and cookies stay, the credential is masked, valu
   expect(text).not.toContain('x-ratelimit-limit: 60');
   expect(text).toContain('x-ratelimit-remaining: 59\r\n');
   expect(text).toMatch(/server-timing: gateway;dur=[\d.]+, upstream;dur=[\d.]+\r\n/);
+});
+
+test('relay: every form of the credential is masked, in headers and in a body of any claimed encoding', async () => {
+  const { injection } = gateway.lookup.context!.upstreams.get('openai')!;
+  const forms = ['cGFzc3dvcmQtMTIzNA==', 'password-1234'];
+  gateway.lookup = {
+    context: contextOf([upstreamOf(upstream.origin, { injection: { ...injection, secretForms: forms } })]),
+    refusal: null,
+  };
+  const { agent, provider } = await call('GET', '/x');
+  const body = `${forms[0]} and ${forms[1]}`;
+  provider.send(`HTTP/1.1 200 OK\r\nX-One: ${forms[0]}\r\nX-Two: ${forms[1]}\r\nContent-Encoding: none\r\n`);
+  provider.send(`Content-Length: ${body.length}\r\n\r\n${body}`);
+  const [one, two] = forms.map((form) => '*'.repeat(form.length));
+  await agent.sees(`\r\n\r\n${one} and ${two}`);
+  const text = agent.text.toLowerCase();
+  expect(text).toContain(`x-one: ${one}\r\n`);
+  expect(text).toContain(`x-two: ${two}\r\n`);
+});
+
+test('relay: what the provider sends last waits for more, and leaves when the provider stays silent', async () => {
+  const { agent, provider } = await call('GET', '/x');
+  provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+  provider.send(`8\r\necho: sk\r\n`);
+  await agent.sees('echo: ');
+  expect(agent.text).not.toContain('echo: sk');
+  await agent.sees('\r\n2\r\nsk'); // by the clock alone: the provider says nothing
+  provider.send(`8\r\n again: \r\n`);
+  await agent.sees(' again: ');
+  for (const piece of [PROVIDER_KEY.slice(0, 4), PROVIDER_KEY.slice(4)]) {
+    provider.send(`${piece.length.toString(16)}\r\n${piece}\r\n`);
+  }
+  provider.send('0\r\n\r\n');
+  await agent.sees('\r\n0\r\n\r\n');
+  expect(agent.text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(` again: ${'*'.repeat(PROVIDER_KEY.length)}`);
 });
 
 test.each(['fixed', 'chunked'])(

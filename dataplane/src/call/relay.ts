@@ -12,38 +12,26 @@
  */
 
 import { RPM_ROW } from '../counters/limit-table.js';
-import type { ResponseHead } from '../upstream/response-headers.js';
-import type { AgentResponse, Exchange } from './exchange.js';
+import type { AgentResponse } from './agent-response.js';
+import type { RoutedExchange } from './exchange.js';
 import { statusLine } from './rejections.js';
-
-/** Changes body bytes on their way to the agent: mask, rewrite, removal of what the caller did not ask for. */
-export interface BodyEdit {
-  push(chunk: Buffer): Buffer;
-  flush(): Buffer;
-}
+import type { ResponsePlan } from './response-plan.js';
+import type { SilenceWatch, SilentResponse } from './silence.js';
+import type { Settle } from './stages/settle.js';
 
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  plan(x: Exchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
-  /** Books the exchange; `done` runs when its record is on disk, or with an error when it is not. */
-  settle(x: Exchange, done: (error: Error | null) => void): void;
+  plan(x: RoutedExchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
+  readonly settle: Settle;
   /** The upstream failed before its response head. */
-  failed(x: Exchange, error: Error): void;
+  failed(x: RoutedExchange, error: Error): void;
   /** The upstream failed after its response head. Sets the error class. */
-  cut(x: Exchange, error: Error): void;
+  cut(x: RoutedExchange, error: Error): void;
   /** The upstream connection is free again. */
-  release(x: Exchange): void;
+  release(x: RoutedExchange): void;
   readonly garbage: { note(bytes: number): void };
-}
-
-export interface ResponsePlan {
-  readonly head: ResponseHead;
-  /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
-  readonly edits: readonly BodyEdit[] | null;
-  readonly lengthChanges: boolean;
-  /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
-  readonly failureHeadBytes: number;
+  readonly silence: Pick<SilenceWatch, 'add' | 'delete'>;
 }
 
 const BODILESS = 0;
@@ -51,8 +39,10 @@ const FIXED = 1;
 const CHUNKED = 2;
 const aborted = new Error('the agent has gone');
 
-export class Relay {
-  readonly #x: Exchange;
+export class Relay implements SilentResponse {
+  bagIndex = -1;
+  heardTick = 0;
+  readonly #x: RoutedExchange;
   readonly #res: AgentResponse;
   readonly #support: RelaySupport;
   #plan: ResponsePlan | null = null;
@@ -72,7 +62,7 @@ export class Relay {
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
 
-  constructor(x: Exchange, support: RelaySupport) {
+  constructor(x: RoutedExchange, support: RelaySupport) {
     this.#x = x;
     this.#res = x.res;
     this.#support = support;
@@ -81,6 +71,7 @@ export class Relay {
   /** The agent has gone: ends the upstream call at once. */
   abort(): void {
     this.#pending = [];
+    this.#support.silence.delete(this);
     this.#abortUpstream?.(aborted);
   }
 
@@ -119,7 +110,7 @@ export class Relay {
       x.failureHead += chunk.toString('latin1', 0, plan.failureHeadBytes);
     let bytes = chunk;
     if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
-    this.#queue(bytes);
+    this.#queueMasked(bytes);
     this.#scheduleFlush();
     // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
     this.#paused = this.#blocked;
@@ -132,6 +123,7 @@ export class Relay {
     if (x.finished) return;
     x.responseComplete = true;
     this.#flushEdits();
+    if (this.#plan!.mask !== null) this.#queue(this.#plan!.mask.flush());
     this.#support.settle(x, this.#onBooked);
   }
 
@@ -162,6 +154,7 @@ export class Relay {
   #free(): void {
     if (this.#connectionFree) return;
     this.#connectionFree = true;
+    this.#support.silence.delete(this);
     // The connection carries other calls from now on.
     this.#abortUpstream = null;
     this.#resumeUpstream = null;
@@ -174,6 +167,28 @@ export class Relay {
     this.#queued += bytes.length;
   }
 
+  /** The provider is silent: what the mask holds back will not become longer for now. */
+  releaseHeld(): void {
+    if (this.#x.finished || this.#x.responseComplete) return;
+    this.#queue(this.#plan!.mask!.flush());
+    this.#scheduleFlush();
+  }
+
+  #queueMasked(bytes: Buffer): void {
+    const { mask } = this.#plan!;
+    if (mask === null) {
+      this.#queue(bytes);
+      return;
+    }
+    const leaving = mask.push(bytes);
+    this.#queue(mask.released);
+    this.#queue(leaving);
+    if (mask.holding) {
+      this.heardTick = performance.now();
+      this.#support.silence.add(this);
+    } else if (this.bagIndex >= 0) this.#support.silence.delete(this);
+  }
+
   /** The tails that edits held back; each passes through the edits after it. */
   #flushEdits(): void {
     const edits = this.#plan!.edits;
@@ -181,7 +196,7 @@ export class Relay {
     for (let i = 0; i < edits.length; i++) {
       let bytes = edits[i]!.flush();
       for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
-      this.#queue(bytes);
+      this.#queueMasked(bytes);
     }
   }
 
@@ -195,10 +210,23 @@ export class Relay {
   flush(): void {
     this.#flushScheduled = false;
     if (this.#x.finished || this.#x.responseComplete || this.#blocked) return;
-    if (this.#framing === FIXED && this.#plan!.head.contentLength === 0) return; // it will end at once
-    // The server sends the end of a chunked head only together with the first chunk.
-    if (this.#framing === CHUNKED && this.#pending.length === 0) return;
+    if (!this.#headWritten && !this.#mayBegin()) return;
     this.#res.cork(this.#write);
+  }
+
+  /**
+   * The head of a body leaves together with its first bytes: the server ends a head only with bytes of the body, and
+   * takes an empty first piece for the answer to a HEAD, whose response it then ends (see dataplane/UWS.md).
+   */
+  #mayBegin(): boolean {
+    if (this.#framing === BODILESS) return true;
+    if (this.#pending.length === 0) return false;
+    return this.#framing === CHUNKED || !this.#onlyLastPieceWaits();
+  }
+
+  /** The end of a body of known length waits for the usage record. */
+  #onlyLastPieceWaits(): boolean {
+    return !this.#released && this.#pending.length === 1 && this.#queued >= this.#plan!.head.contentLength;
   }
 
   readonly #write = (): void => {
@@ -210,7 +238,6 @@ export class Relay {
         return;
       }
       this.#res.onWritable(this.#onWritable);
-      if (this.#framing === FIXED) this.#res.tryEnd('', this.#plan!.head.contentLength);
     }
     if (this.#framing === FIXED) this.#writeFixed();
     else if (this.#framing === CHUNKED) this.#writeChunked();
@@ -234,7 +261,7 @@ export class Relay {
     }
     const { admission } = x;
     if (admission !== null) {
-      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.context!.terms.limits[RPM_ROW]}`;
+      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.routed.context.terms.limits[RPM_ROW]}`;
       if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
       if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.rpmResetAtSec}`;
     }
@@ -281,8 +308,7 @@ export class Relay {
   #writeFixed(): void {
     const total = this.#plan!.head.contentLength;
     while (this.#pending.length > 0) {
-      // The end of the body waits for the usage record.
-      if (!this.#released && this.#pending.length === 1 && this.#queued >= total) return;
+      if (this.#onlyLastPieceWaits()) return;
       const chunk = this.#pending[0]!;
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);

@@ -1,15 +1,12 @@
-/** What happens around a response: reading its head, and naming its failures. */
+/** Reads a response's head: what of it the agent gets, and what is done to the body on its way. */
 
 import type { Upstream } from '../context/agent-context.js';
-import { BodyMask, maskPatterns } from '../upstream/mask.js';
-import { classifyFailure, isInvalidRequest, type TransportFailure } from '../upstream/pools.js';
+import { BodyMask, type MaskForms, maskForms } from '../upstream/mask.js';
 import { type ResponseHead, readResponseHead } from '../upstream/response-headers.js';
 import { bodyRewrite, rewriteLocation } from '../upstream/rewrite.js';
-import { DamagedBody } from './build-call.js';
 import type { CallMetering } from './call-metering.js';
-import type { Exchange } from './exchange.js';
-import { REJECTIONS, type Rejection } from './rejections.js';
-import type { BodyEdit, ResponsePlan } from './relay.js';
+import type { Exchange, RoutedExchange } from './exchange.js';
+import type { BodyEdit, ResponsePlan } from './response-plan.js';
 
 /** Enough to find a provider's throttling code in an error body (DESIGN §10). */
 const FAILURE_HEAD_BYTES = 4096;
@@ -21,30 +18,30 @@ const STREAMED_MEDIA: ReadonlySet<string> = new Set([
 ]);
 
 /** Made once per context and forgotten with it. */
-const patternsOf = new WeakMap<Upstream, readonly Buffer[]>();
+const formsOf = new WeakMap<Upstream, MaskForms>();
 
-/** The byte patterns of an upstream's credential. */
-export function maskPatternsOf(upstream: Upstream): readonly Buffer[] {
-  let patterns = patternsOf.get(upstream);
-  if (patterns === undefined) {
-    patterns = maskPatterns(upstream.injection.secretForms);
-    patternsOf.set(upstream, patterns);
+/** The forms in which an upstream's credential leaves. */
+export function maskFormsOf(upstream: Upstream): MaskForms {
+  let forms = formsOf.get(upstream);
+  if (forms === undefined) {
+    forms = maskForms(upstream.injection.secretForms);
+    formsOf.set(upstream, forms);
   }
-  return patterns;
+  return forms;
 }
 
 function maskFor(upstream: Upstream): BodyMask | null {
-  const patterns = maskPatternsOf(upstream);
-  return patterns.length === 0 ? null : new BodyMask(patterns);
+  const forms = maskFormsOf(upstream);
+  return forms.patterns.length === 0 ? null : new BodyMask(forms);
 }
 
 export function planResponse(
-  x: Exchange,
+  x: RoutedExchange,
   status: number,
   rawHeaders: readonly (Buffer | string)[],
   metering: Pick<CallMetering, 'response'>,
 ): ResponsePlan {
-  const upstream = x.upstream!;
+  const { target, upstream } = x.routed;
   const head = readResponseHead(rawHeaders, upstream.injection.secretForms);
   rewriteHeadLocation(head, upstream);
   x.streamed = STREAMED_MEDIA.has(head.mediaType);
@@ -53,17 +50,15 @@ export function planResponse(
   let lengthChanges = false;
   const usageEdit = metering.response(x, head);
   if (usageEdit !== null) edits.push(usageEdit);
-  const rewrite = bodyRewrite(upstream, x.target!.rest, head.mediaType, head.contentEncoding, proxyOrigin(x));
+  const rewrite = bodyRewrite(upstream, target.rest, head.mediaType, head.contentEncoding, proxyOrigin(x));
   if (rewrite !== null) edits.push(rewrite);
   lengthChanges = edits.length > 0;
-  if (head.contentEncoding === '') {
-    const mask = maskFor(upstream); // same length: content-length stands
-    if (mask !== null) edits.push(mask);
-  }
   return {
     head,
     edits: edits.length === 0 ? null : edits,
     lengthChanges,
+    // Whatever content-encoding it claims: it may be as good as none. Same length, so content-length stands.
+    mask: maskFor(upstream),
     failureHeadBytes: exempt ? FAILURE_HEAD_BYTES : 0,
   };
 }
@@ -83,29 +78,3 @@ function proxyOrigin(x: Exchange): string {
   }
   return `${scheme}://${host}`;
 }
-
-const FAILURES: Readonly<Record<TransportFailure, Rejection>> = {
-  connect: REJECTIONS.upstreamUnreachable,
-  reset: REJECTIONS.upstreamUnreachable,
-  timeout: REJECTIONS.upstreamTimeout,
-  egress_refused: REJECTIONS.egressRefused,
-};
-
-/** The upstream failed before its response head: sets the error class and returns the answer. */
-export function failureAnswer(x: Exchange, error: Error): Rejection {
-  // Nothing of a request that cannot be sent went out: the agent's fault, never the provider's.
-  if (error instanceof DamagedBody || isInvalidRequest(error)) {
-    x.errorClass = 'client_aborted';
-    x.responseStatus = REJECTIONS.requestRefused.status;
-    return REJECTIONS.requestRefused;
-  }
-  const failure = classifyFailure(error, x.sent);
-  x.errorClass = failure;
-  const rejection = FAILURES[failure];
-  x.responseStatus = rejection.status;
-  return rejection;
-}
-
-/** Error class of a response that broke off after its head. */
-export const cutClass = (error: Error): string =>
-  classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';

@@ -73,7 +73,8 @@ function decodeInjection(message: IInjection): Injection {
       value: (prefix ?? '') + value,
       alternatives: new Map((alternatives ?? []).map((form) => [form.name ?? '', (form.prefix ?? '') + value])),
       bearerUnlessUserJwt: alsoBearerUnlessUserJwt ? `Bearer ${value}` : null,
-      secretForms: forms(value),
+      // A token that came as `?apikey=` is replaced there, percent-encoded.
+      secretForms: forms(value, encodeURIComponent(value)),
     });
   }
   if (message.basic) {

@@ -4,11 +4,11 @@
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Price } from '../call/call-metering.js';
-import type { Exchange } from '../call/exchange.js';
+import type { CallMetrics } from '../call/call-metrics.js';
+import type { Exchange, RoutedExchange } from '../call/exchange.js';
 import type { Rejection } from '../call/rejections.js';
 import type { CountersMetrics } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
-import type { ProxyMetrics } from '../server.js';
 import {
   type Aggregator,
   type Cell,
@@ -48,7 +48,7 @@ interface ProviderCells {
   readonly upstream: HistogramCell;
 }
 
-export class Metrics implements ProxyMetrics, CountersMetrics {
+export class Metrics implements CallMetrics, CountersMetrics {
   readonly registry = new Registry();
   readonly #requests: CounterSeries;
   readonly #overhead: HistogramSeries;
@@ -153,9 +153,9 @@ export class Metrics implements ProxyMetrics, CountersMetrics {
     this.#rejections.cell(rejection.reason).value++;
   }
 
-  onSettled(x: Exchange, reading: UsageReading | null, price: Price): void {
+  onSettled(x: RoutedExchange, reading: UsageReading | null, price: Price): void {
     if (x.streamed) this.streams--;
-    const provider = x.upstream!.publicSlug;
+    const provider = x.routed.upstream.publicSlug;
     const cells = this.#providers.get(provider) ?? this.#openProvider(provider);
     cells.requests[Math.min(5, Math.trunc(x.upstreamStatus / 100))]!.value++;
     cells.overhead.observe((x.dispatchedTick - x.request.startedTick) / 1000);

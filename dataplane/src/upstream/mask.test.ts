@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BodyMask, maskPatterns, maskValue } from './mask.js';
+import { BodyMask, maskBytes, maskForms, maskValue, withoutOpenEnd } from './mask.js';
 
 const cut = (text: Buffer, sizes: readonly number[]): Buffer[] => {
   const chunks: Buffer[] = [];
@@ -13,27 +13,35 @@ const cut = (text: Buffer, sizes: readonly number[]): Buffer[] => {
   return chunks;
 };
 
-const stream = (chunks: readonly Buffer[], forms: readonly string[]): Buffer => {
-  const mask = new BodyMask(maskPatterns(forms));
-  const out = chunks.map((chunk) => Buffer.from(mask.push(chunk)));
-  return Buffer.concat([...out, mask.flush()]);
+/** What leaves with each chunk, and at the end. */
+const pieces = (chunks: readonly Buffer[], forms: readonly string[]): string[] => {
+  const mask = new BodyMask(maskForms(forms));
+  const out = chunks.map((chunk) => {
+    const rest = mask.push(chunk);
+    return Buffer.concat([mask.released, rest]).toString('latin1');
+  });
+  return [...out, mask.flush().toString('latin1')];
 };
 
+const stream = (chunks: readonly Buffer[], forms: readonly string[]): string => pieces(chunks, forms).join('');
+
 /** Every byte of every occurrence, overlapping ones too, found on the whole text at once. */
-const reference = (text: Buffer, forms: readonly string[]): Buffer => {
+const reference = (text: Buffer, forms: readonly string[]): string => {
   const out = Buffer.from(text);
   for (const form of forms) {
     for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) out.fill('*', at, at + form.length);
   }
-  return out;
+  return out.toString('latin1');
 };
 
-test('mask: a secret cut at every place is masked with the same length', () => {
+test('mask: a secret cut at every two places is masked with the same length', () => {
   const text = Buffer.from('{"echo":"sk-live-secret-1","again":"sk-live-sk-live-secret-1"}');
   for (let at = 0; at <= text.length; at++) {
-    expect(stream(cut(text, [at]), ['sk-live-secret-1']).toString()).toBe(
-      '{"echo":"****************","again":"sk-live-****************"}',
-    );
+    for (let more = 0; more <= 20; more++) {
+      expect(stream(cut(text, [at, more]), ['sk-live-secret-1'])).toBe(
+        '{"echo":"****************","again":"sk-live-****************"}',
+      );
+    }
   }
 });
 
@@ -41,32 +49,63 @@ test('mask: any text, forms and chunking give what masking the whole text gives'
   const form = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(
-      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 80 }),
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' '), maxLength: 80 }),
       fc.array(form, { minLength: 1, maxLength: 3 }),
       fc.array(fc.nat(9), { maxLength: 20 }),
       (text, forms, sizes) => {
         const bytes = Buffer.from(text);
-        expect(stream(cut(bytes, sizes), forms).toString()).toBe(reference(bytes, forms).toString());
+        expect(stream(cut(bytes, sizes), forms)).toBe(reference(bytes, forms));
       },
     ),
     { numRuns: 5000 },
   );
 });
 
-test('mask: bytes wait only while they are the beginning of a form', () => {
-  const mask = new BodyMask(maskPatterns(['secret-key', 'other-form']));
+test('mask: a long secret in any chunking, among runs longer than what is held', () => {
+  const secret = `sk-proj-${'Ab1-'.repeat(30)}`;
+  const filler = fc.string({ unit: fc.constantFrom('s', 'k', '-', 'A', ' '), maxLength: 300 });
+  fc.assert(
+    fc.property(filler, filler, fc.array(fc.nat(150), { maxLength: 12 }), (before, between, sizes) => {
+      const bytes = Buffer.from(`${before}${secret}${between}${secret}`);
+      expect(stream(cut(bytes, sizes), [secret])).toBe(reference(bytes, [secret]));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('mask: what leaves with which chunk does not depend on the secret', () => {
+  const secret = fc.string({ unit: fc.constantFrom('s', 'k', '-', 'a', 'b', '1'), minLength: 8, maxLength: 63 });
+  fc.assert(
+    fc.property(secret, secret, fc.array(fc.nat(70), { maxLength: 12 }), fc.nat(20), (one, other, sizes, blanks) => {
+      // Guesses of the one secret, as a caller would have them echoed: its beginnings, longer and longer.
+      const guesses = Array.from(one, (_, i) => one.slice(0, i + 1)).join(blanks > 15 ? ' ' : '');
+      const text = Buffer.from(`{"echo":"${guesses}"}\n${one}`);
+      const lengths = (form: string) => pieces(cut(text, sizes), [form]).map((piece) => piece.length);
+      expect(lengths(one)).toEqual(lengths(other));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('mask: only the printable run at a chunk’s end waits, and not longer than any form can be', () => {
+  const mask = new BodyMask(maskForms(['secret-key']));
   expect(mask.push(Buffer.from('data: nothing like it\n\n')).toString()).toBe('data: nothing like it\n\n');
-  expect(mask.push(Buffer.from('data: secre')).toString()).toBe('data: ');
-  expect(mask.push(Buffer.from('tary')).toString()).toBe('secretary');
-  expect(mask.push(Buffer.from('ends in secret')).toString()).toBe('ends in ');
-  expect(mask.flush().toString()).toBe('secret');
+  expect(mask.holding).toBe(false);
+  expect(mask.push(Buffer.from('data: any word')).toString()).toBe('data: any ');
+  expect(mask.holding).toBe(true);
+  const rest = mask.push(Buffer.from('s are held\n'));
+  expect([mask.released.toString(), rest.toString()]).toEqual(['word', 's are held\n']);
+  const long = 'x'.repeat(100);
+  expect(mask.push(Buffer.from(long)).length).toBe(100 - 63);
+  expect(mask.flush().toString()).toBe('x'.repeat(63));
   expect(mask.flush()).toHaveLength(0);
 });
 
-test('mask: a chunk without a secret is passed on without a copy', () => {
-  const mask = new BodyMask(maskPatterns(['secret-key']));
-  const chunk = Buffer.from('plain text');
+test('mask: a chunk that ends a line is passed on without a copy, and nothing is held', () => {
+  const mask = new BodyMask(maskForms(['secret-key']));
+  const chunk = Buffer.from('plain text\n');
   expect(mask.push(chunk)).toBe(chunk);
+  expect(mask.released).toHaveLength(0);
 });
 
 test('mask: header values', () => {
@@ -74,4 +113,16 @@ test('mask: header values', () => {
   expect(maskValue('nothing', ['abc', ''])).toBe('nothing');
   const value = 'untouched';
   expect(maskValue(value, ['zzz'])).toBe(value);
+});
+
+test('mask: a whole message, every form, overlapping ones too', () => {
+  const message = Buffer.from('abcabc and xyz');
+  maskBytes(message, maskForms(['abca', 'cabc', 'xyz']));
+  expect(message.toString()).toBe('****** and ***');
+});
+
+test('mask: a text that was cut off loses the run in which a piece of the secret may stand', () => {
+  expect(withoutOpenEnd('error: secret-k', maskForms(['secret-key']))).toBe('error: ');
+  expect(withoutOpenEnd('error: done ', maskForms(['secret-key']))).toBe('error: done ');
+  expect(withoutOpenEnd('no credential', maskForms([]))).toBe('no credential');
 });

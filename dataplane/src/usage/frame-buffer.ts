@@ -1,6 +1,6 @@
 /** Collects one loop turn's encoded messages as sealed frames in one reusable buffer, ready for one write call. */
+import { encodeUsageRecord } from '@acg/proto/generated/usage-record';
 import type { IUsageRecord } from '@acg/proto/messages';
-import { encodeRecord, recordBytesMax } from './encode-record.js';
 import { FRAME_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX, sealFrame } from './segment-format.js';
 
 const BUFFER_BYTES = 256 * 1024;
@@ -29,12 +29,12 @@ export class FrameBuffer {
     return true;
   }
 
-  /** Like {@link add}, encoding the record in place. `bytesMax` is its {@link recordBytesMax}. */
+  /** Like {@link add}, encoding the record in place. `bytesMax` is its {@link usageRecordBytesMax}. */
   addRecord(tag: number, record: IUsageRecord, bytesMax: number): boolean {
     if (!this.#makeRoom(bytesMax)) return false;
     const buffer = this.#buffer;
     const guess = this.#used + RECORD_HEADER_BYTES;
-    const end = encodeRecord(record, buffer, guess);
+    const end = encodeUsageRecord(record, buffer, guess);
     const length = end - guess;
     const headerBytes = fieldHeaderBytes(length);
     if (headerBytes !== RECORD_HEADER_BYTES) buffer.copyWithin(this.#used + headerBytes, guess, end);

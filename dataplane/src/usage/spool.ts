@@ -12,6 +12,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from '@acg/base/log';
+import { usageRecordBytesMax } from '@acg/proto/generated/usage-record';
 import {
   AddressSighting,
   type IAddressSighting,
@@ -20,7 +21,6 @@ import {
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
-import { recordBytesMax } from './encode-record.js';
 import { FrameBuffer, MESSAGE_BYTES_MAX } from './frame-buffer.js';
 import { type ByteRange, type ScanLimit, scanFrames } from './segment-format.js';
 import { type Segment, Segments } from './segments.js';
@@ -127,7 +127,7 @@ export class Spool {
    * survives a kill of the process, with an error when only memory holds it.
    */
   append(record: IUsageRecord, done: Done): void {
-    const bytesMax = recordBytesMax(record);
+    const bytesMax = usageRecordBytesMax(record);
     if (bytesMax > MESSAGE_BYTES_MAX) {
       this.#appendLong(record, done);
       return;

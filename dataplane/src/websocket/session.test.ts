@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Exchange } from '../call/exchange.js';
+import type { RoutedExchange } from '../call/exchange.js';
 import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
+import { maskForms } from '../upstream/mask.js';
 import { WebSocketSession } from './session.js';
 
 /** What the server's socket says of a message. */
@@ -45,15 +46,17 @@ function setup() {
   const agent = new FakeAgent();
   const ended: WebSocketSession[] = [];
   const x = {
-    context: contextOf([]),
-    upstream: upstreamOf('http://127.0.0.1:1', { websocket: true }),
-    position: { gatewayToken: GATEWAY_TOKEN },
+    routed: {
+      context: contextOf([]),
+      upstream: upstreamOf('http://127.0.0.1:1', { websocket: true }),
+      position: { gatewayToken: GATEWAY_TOKEN },
+    },
     errorClass: '',
     bytesIn: 0,
     bytesOut: 0,
     responseComplete: false,
-  } as unknown as Exchange;
-  const session = new WebSocketSession(x, upstream as never, [], (one) => void ended.push(one));
+  } as unknown as RoutedExchange;
+  const session = new WebSocketSession(x, upstream as never, maskForms([]), (one) => void ended.push(one));
   const say = (text: string): void => void upstream.emit('message', Buffer.from(text), false);
   return { session, upstream, agent, ended, say };
 }

@@ -8,8 +8,8 @@
  * sides are closed. Booked once, at the end, with the bytes of both directions.
  */
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
-import type { Exchange } from '../call/exchange.js';
-import { BodyMask, maskValue } from '../upstream/mask.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import { type MaskForms, maskBytes, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
 import { withRealAccessToken } from './access-token.js';
 
@@ -26,9 +26,9 @@ export interface SessionUserData {
 }
 
 export class WebSocketSession {
-  readonly x: Exchange;
+  readonly x: RoutedExchange;
   readonly #upstream: UpstreamSocket;
-  readonly #patterns: readonly Buffer[];
+  readonly #forms: MaskForms;
   /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
   readonly #accessToken: string | null;
   readonly #gatewayToken: Buffer;
@@ -37,18 +37,19 @@ export class WebSocketSession {
   #ended = false;
 
   constructor(
-    x: Exchange,
+    x: RoutedExchange,
     upstream: UpstreamSocket,
-    patterns: readonly Buffer[],
+    forms: MaskForms,
     onEnd: (session: WebSocketSession) => void,
   ) {
     this.x = x;
     this.#upstream = upstream;
-    this.#patterns = patterns;
-    const { injection } = x.upstream!;
+    this.#forms = forms;
+    const { position, upstream: account } = x.routed;
+    const { injection } = account;
     const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
     this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
-    this.#gatewayToken = Buffer.from(x.position!.gatewayToken);
+    this.#gatewayToken = Buffer.from(position.gatewayToken);
     this.#onEnd = onEnd;
     upstream.pause(); // until the agent's side is open
     upstream.on('message', (data, isBinary) => this.#toAgent(data as Buffer, isBinary));
@@ -107,17 +108,10 @@ export class WebSocketSession {
   #toAgent(message: Buffer, isBinary: boolean): void {
     if (this.#ended || this.#agent === null) return;
     this.x.bytesOut += message.length;
-    const sent = this.#agent.send(this.#masked(message), isBinary);
+    if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);
+    const sent = this.#agent.send(message, isBinary);
     if (sent === 0) this.#upstream.pause();
     else if (sent === 2) this.end(TRY_AGAIN_LATER, 'the agent is too slow');
-  }
-
-  #masked(message: Buffer): Buffer {
-    if (this.#patterns.length === 0) return message;
-    const mask = new BodyMask(this.#patterns);
-    const head = mask.push(message);
-    const tail = mask.flush();
-    return tail.length === 0 ? head : Buffer.concat([head, tail]);
   }
 
   #onUpstreamClose(code: number, reason: Buffer): void {
@@ -125,7 +119,7 @@ export class WebSocketSession {
     if (code === 1006) this.x.errorClass = 'upstream_cut';
     else this.x.responseComplete = true;
     if (UNSENDABLE.has(code)) this.#closeAgent(code === 1006 ? 1011 : NORMAL, '');
-    else this.#closeAgent(code, maskValue(reason.toString(), this.x.upstream!.injection.secretForms));
+    else this.#closeAgent(code, maskValue(reason.toString(), this.x.routed.upstream.injection.secretForms));
     this.#finish();
   }
 

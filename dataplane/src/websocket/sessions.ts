@@ -27,15 +27,15 @@ export class WebSocketSessions {
   /** Ends the sessions of agents that were revoked, paused or deleted, or whose key or account was. */
   endRevoked(touches: (context: AgentContext, providerSlug: string) => boolean): void {
     for (const session of this.#sessions) {
-      const { context, upstream } = session.x;
-      if (touches(context!, upstream!.providerSlug)) session.end(POLICY_VIOLATION, 'access was revoked');
+      const { context, upstream } = session.x.routed;
+      if (touches(context, upstream.providerSlug)) session.end(POLICY_VIOLATION, 'access was revoked');
     }
   }
 
   /** Ends the sessions whose key has run out. */
   endExpired(nowMs: number): void {
     for (const session of this.#sessions) {
-      const endMs = session.x.context!.keyExpiresAtMs;
+      const endMs = session.x.routed.context.keyExpiresAtMs;
       if (endMs !== null && nowMs >= endMs) session.end(POLICY_VIOLATION, 'the key has expired');
     }
   }

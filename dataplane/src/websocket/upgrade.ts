@@ -3,35 +3,30 @@
  * the upstream's handshake first, then the agent's.
  */
 
-import type { us_socket_context_t } from 'uWebSockets.js';
 import type { IncomingMessage } from 'node:http';
-import type { Exchange } from '../call/exchange.js';
-import { DONE, NEXT, type Stage, WAIT } from '../call/pipeline.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { Failures } from '../call/failures.js';
+import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
 import { REJECTIONS, type Rejection } from '../call/rejections.js';
-import { failureAnswer, maskPatternsOf } from '../call/respond.js';
+import { maskFormsOf } from '../call/respond.js';
+import type { Settle } from '../call/stages/settle.js';
 import { injectCredential } from '../upstream/inject.js';
-import { maskValue } from '../upstream/mask.js';
+import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
 import type { Connector } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
 import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
 
-/** What the agent's handshake said; read before its handler returned. */
-export interface Handshake {
-  readonly key: string;
-  readonly protocols: string;
-  readonly context: us_socket_context_t;
-}
-
 export interface UpgradeDeps {
   readonly connectorFor: (guarded: boolean) => Connector;
   readonly handshakeTimeoutMs: number;
-  readonly settle: (x: Exchange, done: (error: Error | null) => void) => void;
+  readonly settle: Settle;
+  readonly failures: Pick<Failures, 'beforeHead' | 'answer'>;
   /** The process is about to stop: nothing opens any more. */
   readonly draining: () => boolean;
   /** The upstream has agreed: this much is known of its health now, and not only when the session ends. */
-  readonly onAgreed: (x: Exchange) => void;
+  readonly onAgreed: (x: RoutedExchange) => void;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
 }
@@ -39,18 +34,19 @@ export interface UpgradeDeps {
 const REFUSAL_BODY_BYTES_MAX = 64 * 1024;
 
 /** Model providers' frames are not metered, so they would bypass the budget: 501. */
-export const checkUpgrade: Stage = (x) => {
-  if (x.upstream!.websocket && x.upstream!.injection.kind !== 'sigv4') return NEXT;
+export const checkUpgrade: RoutedStage = (x) => {
+  const { upstream } = x.routed;
+  if (upstream.websocket && upstream.injection.kind !== 'sigv4') return NEXT;
   x.reject(REJECTIONS.websocketUnmetered);
   return DONE;
 };
 
-export function createUpgrade(deps: UpgradeDeps): Stage {
+export function createUpgrade(deps: UpgradeDeps): RoutedStage {
   return (x) => {
-    const upstream = x.upstream!;
-    const headers = forwardedHeaders(x.request.headers, x.position!, upstream.injection);
-    const query = injectCredential(headers, x.target!.query, upstream.injection, x.position!);
-    const path = upstreamPath(upstream.basePath, x.target!.rest);
+    const { target, upstream, position } = x.routed;
+    const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
+    const query = injectCredential(headers, target.query, upstream.injection, position);
+    const path = upstreamPath(upstream.basePath, target.rest);
     x.forwarded = true;
     x.websocket = true;
     x.dispatchedTick = performance.now();
@@ -66,7 +62,7 @@ export function createUpgrade(deps: UpgradeDeps): Stage {
       },
       {
         onOpen: (opened) => {
-          const session = new WebSocketSession(x, opened, maskPatternsOf(upstream), (ended) => {
+          const session = new WebSocketSession(x, opened, maskFormsOf(upstream), (ended) => {
             deps.onSessionEnd(ended);
             deps.settle(x, ignore);
           });
@@ -80,18 +76,16 @@ export function createUpgrade(deps: UpgradeDeps): Stage {
         },
         onRefused: (response) => void passRefusalOn(x, response, deps),
         onError: (error) => {
-          if (x.finished) return;
-          const answer = failureAnswer(x, error);
-          deps.settle(x, () => x.answerFailure(answer));
+          if (!x.finished) deps.failures.beforeHead(x, error);
         },
       },
     );
-    x.abortUpgrade = () => socket.terminate();
+    x.upstreamWork = { abort: () => socket.terminate() };
     return WAIT;
   };
 }
 
-function open(x: Exchange, session: WebSocketSession, deps: UpgradeDeps): void {
+function open(x: RoutedExchange, session: WebSocketSession, deps: UpgradeDeps): void {
   const { key, context } = x.handshake!;
   deps.onSession(session);
   x.upgrade((res) => {
@@ -103,7 +97,7 @@ function open(x: Exchange, session: WebSocketSession, deps: UpgradeDeps): void {
 }
 
 /** The upstream has agreed, but the process is about to stop. */
-function refuseLate(x: Exchange, session: WebSocketSession): void {
+function refuseLate(x: RoutedExchange, session: WebSocketSession): void {
   x.errorClass = 'shutdown';
   x.responseStatus = REJECTIONS.stopping.status;
   session.abandon();
@@ -111,13 +105,15 @@ function refuseLate(x: Exchange, session: WebSocketSession): void {
 }
 
 /** The upstream's own answer to the handshake, bounded and masked. */
-async function passRefusalOn(x: Exchange, response: IncomingMessage, deps: UpgradeDeps): Promise<void> {
+async function passRefusalOn(x: RoutedExchange, response: IncomingMessage, deps: UpgradeDeps): Promise<void> {
   let body = '';
+  let whole = false;
   try {
     for await (const chunk of response) {
       body += (chunk as Buffer).toString('latin1');
       if (body.length > REFUSAL_BODY_BYTES_MAX) break;
     }
+    whole = response.complete;
   } catch {
     // What has arrived is enough to say why.
   }
@@ -125,11 +121,12 @@ async function passRefusalOn(x: Exchange, response: IncomingMessage, deps: Upgra
   if (x.finished) return;
   const status = response.statusCode ?? 502;
   x.upstreamStatus = status;
-  x.responseStatus = status;
   x.responseComplete = true;
   x.bytesOut = body.length;
-  const answer = refusalOf(status, maskValue(body, x.upstream!.injection.secretForms));
-  deps.settle(x, () => x.answerFailure(answer));
+  const { upstream } = x.routed;
+  const masked = maskValue(body, upstream.injection.secretForms);
+  // Where it was cut a piece of the credential may stand, which no mask would know.
+  deps.failures.answer(x, refusalOf(status, whole ? masked : withoutOpenEnd(masked, maskFormsOf(upstream))));
 }
 
 function refusalOf(status: number, body: string): Rejection {

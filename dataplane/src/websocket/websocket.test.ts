@@ -99,9 +99,14 @@ test('websocket: the credential is masked in whole messages, fragments and the r
   provider!.send(`you are ${PROVIDER_KEY}`);
   provider!.send(`you are ${PROVIDER_KEY.slice(0, 5)}`, { fin: false });
   provider!.send(`${PROVIDER_KEY.slice(5)}!`, { fin: true });
-  await eventually(() => received.length === 2);
+  provider!.send(Buffer.from(`\0${PROVIDER_KEY}\xff`, 'latin1'), { binary: true });
+  await eventually(() => received.length === 3);
   const stars = '*'.repeat(PROVIDER_KEY.length);
-  expect(received).toEqual([`you are ${stars}`, `you are ${stars}!`]);
+  expect(received).toEqual([
+    `you are ${stars}`,
+    `you are ${stars}!`,
+    Buffer.from(`\0${stars}\xff`, 'latin1').toString(),
+  ]);
   const closed = closeOf(agent);
   provider!.close(4001, `bye ${PROVIDER_KEY}`);
   expect(await closed).toEqual([4001, `bye ${stars}`]);
@@ -169,13 +174,38 @@ test('websocket: a drain ends sessions and books them as shutdown', async () => 
   expect(gateway.records[0]).toMatchObject({ error: 'shutdown', websocket: true });
 });
 
-test('websocket: a refusal of the upstream passes on with its status, masked', async () => {
-  const agent = dial('/forbidden');
-  const status = await new Promise((resolve) => {
-    agent.on('unexpected-response', (_request, response) => resolve(response.statusCode));
+/** Status and body with which an upgrade was refused. */
+function refusalOf(agent: WebSocket): Promise<[status: number, body: string]> {
+  return new Promise((resolve, reject) => {
+    agent.on('error', reject);
+    agent.on('unexpected-response', (_request, response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text) => {
+        body += text;
+      });
+      response.on('end', () => resolve([response.statusCode!, body]));
+    });
   });
+}
+
+test('websocket: a refusal of the upstream passes on with its status, masked', async () => {
+  http.removeAllListeners('upgrade');
+  http.on('upgrade', (_request, socket) => {
+    socket.end(`HTTP/1.1 403 No\r\nContent-Length: ${PROVIDER_KEY.length + 3}\r\n\r\nno ${PROVIDER_KEY}`);
+  });
+  const [status, body] = await refusalOf(dial('/forbidden'));
   expect(status).toBe(403);
+  expect(JSON.parse(body)).toMatchObject({ providerAnswer: `no ${'*'.repeat(PROVIDER_KEY.length)}` });
   expect(gateway.records[0]).toMatchObject({ status: 403, websocket: true });
+});
+
+test('websocket: a refusal that breaks off inside the credential shows no piece of it', async () => {
+  http.removeAllListeners('upgrade');
+  http.on('upgrade', (_request, socket) => {
+    socket.end(`HTTP/1.1 403 No\r\nContent-Length: 999\r\n\r\nyour key is ${PROVIDER_KEY.slice(0, 9)}`);
+  });
+  const [, body] = await refusalOf(dial('/forbidden'));
+  expect(JSON.parse(body)).toMatchObject({ providerAnswer: 'your key is ' });
 });
 
 test('websocket: as a probe its upstream’s consent counts at once, and its end not again', async () => {

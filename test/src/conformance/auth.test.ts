@@ -55,7 +55,7 @@ test('§5.3 login returns all organizations with a role each; switch-org changes
   await post('/v1/auth/verify-email', { token: (await plane().mail(guest.email, 'Confirm')).token });
   await host.post('/v1/members', { email: guest.email, role: 'member' });
   const { token } = await plane().mail(guest.email, 'Invitation');
-  await post('/v1/invitations/accept', { token });
+  await post('/v1/invitations/accept', { token, password: PASSWORD });
   const login = await post('/v1/auth/login', { email: guest.email, password: PASSWORD });
   const roles = Object.fromEntries(login.body.orgs.map((org: { id: string; role: string }) => [org.id, org.role]));
   expect(roles).toEqual({ [guest.orgId]: 'owner', [host.orgId]: 'member' });

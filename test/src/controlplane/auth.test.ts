@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
+import { PasswordCheck } from '@acg/controlplane/auth/password-check';
 import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
 import { AccountRecovery } from '@acg/controlplane/auth/recovery';
 import { SessionTokens } from '@acg/controlplane/auth/session-token';
@@ -211,6 +212,23 @@ test('verify-email: the mailed token works once', async () => {
   expect((await verify()).status).toBe(400);
 });
 
+test('verify-email: with a password, only the one of the account confirms it; wrong ones count as failed logins', async () => {
+  const { email } = await signup();
+  const { token } = await plane().mail(email, 'Confirm');
+  const verify = (password: string) => plane().call('POST', '/v1/auth/verify-email', { body: { token, password } });
+  expect(await verify('not the password')).toMatchObject({
+    status: 401,
+    body: { error: expect.stringContaining('not the password') },
+  });
+  const me = async () => (await plane().call('GET', '/v1/me', { token: (await login(email)).body.token })).body;
+  expect((await me()).user.emailVerified).toBe(false);
+  for (let n = 0; n < 10; n++) await verify(`guess number ${n}`);
+  expect((await verify(PASSWORD)).status).toBe(429);
+  await plane().database.sql`delete from throttle_marks`;
+  expect(await verify(PASSWORD)).toMatchObject({ status: 200, body: { ok: true } });
+  expect((await me()).user.emailVerified).toBe(true);
+});
+
 test('verify-email: the mail is sent again, the newest one works; known, verified and unknown are answered alike', async () => {
   const { email } = await signup();
   const resend = (to: string) => plane().call('POST', '/v1/auth/resend-verification', { body: { email: to } });
@@ -234,7 +252,9 @@ test('verify-email: asked for again, at most five mails an hour go to one addres
   const mails: Mail[] = [];
   const background = new Background(createLogger('test', 'silent'));
   const mailer = { enqueue: (mail: Mail) => void mails.push(mail) } as unknown as Mailer;
-  const recovery = new AccountRecovery(sql, new PasswordHasher(), new Throttle(sql), mailer, background, 'http://gw');
+  const [hasher, throttle] = [new PasswordHasher(), new Throttle(sql)];
+  const passwords = new PasswordCheck(hasher, throttle);
+  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw');
   const { email } = await signup();
   for (let n = 0; n < 8; n++) {
     recovery.resendVerification(email);

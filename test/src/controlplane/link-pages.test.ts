@@ -78,10 +78,15 @@ test('links: verification, reset and invitation each end in success, and say why
   const verify = linkOf((await plane().mail(email, 'Confirm')).text);
   const first = await open(verify);
   expect(first.address()).toBe('/verify-email'); // the token has left the address bar
-  await first.submit({});
+  await first.submit({ password: 'what the reader of the mailbox guesses' });
+  expect([first.said(), first.formHidden()]).toEqual([
+    expect.stringContaining('not the password of the account'),
+    false,
+  ]);
+  await first.submit({ password: 'the first password' });
   expect([first.said(), first.formHidden()]).toEqual(['Your e-mail address is confirmed.', true]);
   const again = await open(verify);
-  await again.submit({});
+  await again.submit({ password: 'the first password' });
   expect([again.said(), again.formHidden()]).toEqual([expect.stringContaining('unknown, used or expired'), false]);
 
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });

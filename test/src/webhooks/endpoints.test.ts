@@ -74,6 +74,18 @@ test.each([
   expect((await admin.call('POST', '/v1/webhooks', body)).status).toBe(400);
 });
 
+test.each(['http://10.1.2.3/x', 'http://169.254.169.254/latest', 'ftp://example.com/x', 'https://a:b@example.com/'])(
+  'webhooks: a change to %s is refused with 400, and the endpoint stays as it was',
+  async (url) => {
+    const admin = await plane().member('admin');
+    const { id } = await endpoint(admin, newPath());
+    const before = (await admin.call('GET', '/v1/webhooks')).body.endpoints;
+    const answer = await admin.call('PATCH', `/v1/webhooks/${id}`, { url });
+    expect({ status: answer.status, error: typeof answer.body.error }).toEqual({ status: 400, error: 'string' });
+    expect((await admin.call('GET', '/v1/webhooks')).body.endpoints).toEqual(before);
+  },
+);
+
 test('webhooks: members may look and retry, not manage', async () => {
   const member = await plane().member('member');
   const body = { url: `${receiver.url}/x`, events: ['agent.created'] };

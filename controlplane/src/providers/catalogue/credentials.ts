@@ -8,6 +8,8 @@ import { type CredentialField, type Credentials, SECRET_LENGTH_MIN } from './pro
 const LENGTH_MAX = 8_192;
 /** Goes into headers and signatures as it is. */
 const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** What answers are masked for: the mask tells by these bytes alone where a secret may be cut in two. */
+const GRAPHIC_ASCII = /^[\x21-\x7e]+$/;
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 /** Throws {@link InvalidInput} for unknown, missing and malformed fields; empty optional fields count as left out. */
@@ -38,6 +40,9 @@ function parseField(field: CredentialField, value: unknown): string {
   if (value.length > LENGTH_MAX) throw new InvalidInput(`${name} must have at most ${LENGTH_MAX} characters`);
   if (field.secret && value.length < SECRET_LENGTH_MIN) {
     throw new InvalidInput(`${name} must have at least ${SECRET_LENGTH_MIN} characters`);
+  }
+  if (field.secret && !GRAPHIC_ASCII.test(value)) {
+    throw new InvalidInput(`${name} must be printable ASCII text without spaces`);
   }
   if (field.kind === 'region' && !REGION.test(value)) {
     throw new InvalidInput(`${name} must be a region such as us-east-1, or auto`);

@@ -1,13 +1,13 @@
 /** All limits in one atomic step: what is refused consumes nothing. */
 import type { Admission, Counters } from '../../counters/counters.js';
-import type { Exchange } from '../exchange.js';
+import type { RoutedExchange } from '../exchange.js';
 import { limitRefusal } from '../limit-refusal.js';
-import { DONE, NEXT, type Stage, type StageResult, WAIT } from '../pipeline.js';
+import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
 
-export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exchange) => void): Stage {
-  const settle = (x: Exchange, admission: Admission): StageResult => {
+export function createAdmit(counters: Pick<Counters, 'admit'>, advance: Advance): RoutedStage {
+  const decide = (x: RoutedExchange, admission: Admission): StageResult => {
     x.admission = admission;
-    const rejection = limitRefusal(admission, x.context!.terms.limits, Date.now());
+    const rejection = limitRefusal(admission, x.routed.context.terms.limits, Date.now());
     if (rejection !== null) {
       x.reject(rejection);
       return DONE;
@@ -15,12 +15,13 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: (x: Exch
     return NEXT;
   };
   return (x) => {
+    const { context, upstream } = x.routed;
     let waiting = false;
     let result: StageResult = WAIT;
-    counters.admit({ terms: x.context!.terms, providerSlug: x.upstream!.providerSlug }, (admission) => {
+    counters.admit({ terms: context.terms, providerSlug: upstream.providerSlug }, (admission) => {
       if (!waiting) {
-        result = settle(x, admission);
-      } else if (!x.over && settle(x, admission) === NEXT) {
+        result = decide(x, admission);
+      } else if (!x.over && decide(x, admission) === NEXT) {
         advance(x);
       }
     });

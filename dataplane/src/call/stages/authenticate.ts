@@ -4,7 +4,7 @@ import type { AgentContext } from '../../context/agent-context.js';
 import type { Lookup, Refusal } from '../../context/context-cache.js';
 import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/token-position.js';
 import type { Exchange } from '../exchange.js';
-import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
+import { type Advance, DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 
 export interface Contexts {
@@ -15,9 +15,9 @@ export interface Contexts {
 
 export interface AuthenticateDeps {
   readonly contexts: Contexts;
-  readonly advance: (x: Exchange) => void;
+  readonly advance: Advance;
   /** A request with a valid token of an agent that may call. */
-  readonly onAuthenticated: (x: Exchange) => void;
+  readonly onAuthenticated: (x: Exchange, context: AgentContext) => void;
   /** Paused and revoked agents pass too: they may ask how they stand. */
   readonly anyStatus: boolean;
 }
@@ -31,14 +31,10 @@ const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
 };
 
 export function createAuthenticate(deps: AuthenticateDeps): Stage {
-  const settleLookup = (x: Exchange, lookup: Lookup): boolean => {
-    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context, deps.anyStatus);
-    if (rejection !== null) {
-      x.reject(rejection);
-      return false;
-    }
-    deps.onAuthenticated(x);
-    return true;
+  const decide = (x: Exchange, lookup: Lookup): boolean => {
+    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context, deps);
+    if (rejection !== null) x.reject(rejection);
+    return rejection === null;
   };
   return (x) => {
     const { headers, query } = x.request;
@@ -51,21 +47,24 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
     x.agentRef = agentRefOf(headers);
     const tokenHash = hash('sha256', position.gatewayToken, 'hex');
     const lookup = deps.contexts.get(tokenHash, x.agentRef);
-    if (lookup !== null) return settleLookup(x, lookup) ? NEXT : DONE;
+    if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
     deps.contexts.resolve(tokenHash, x.agentRef, (found) => {
-      if (!x.over && settleLookup(x, found)) deps.advance(x);
+      if (!x.over && decide(x, found)) deps.advance(x);
     });
     return WAIT;
   };
 }
 
-function take(x: Exchange, context: AgentContext, anyStatus: boolean): Rejection | null {
+function take(x: Exchange, context: AgentContext, deps: AuthenticateDeps): Rejection | null {
   x.context = context;
   // Checked at each request: an entry of the cache can outlive its key.
   if (context.keyExpiresAtMs !== null && x.request.startedAtMs >= context.keyExpiresAtMs)
     return REJECTIONS.unauthorized;
-  if (anyStatus || context.agentStatus === 'active') return null;
-  return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
+  if (!deps.anyStatus && context.agentStatus !== 'active') {
+    return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
+  }
+  deps.onAuthenticated(x, context);
+  return null;
 }
 
 function agentRefOf(headers: readonly string[]): string {

@@ -1,6 +1,5 @@
 /** The circuit of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass (DESIGN §10). */
-import type { Exchange } from '../exchange.js';
-import { DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
+import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import { circuitOpen } from '../rejections.js';
 
 export interface CircuitView {
@@ -21,9 +20,10 @@ export interface Circuits {
   probeSucceeded(circuitKey: string, epoch: number, lease: string): void;
 }
 
-export function createCircuit(circuits: Circuits, advance: (x: Exchange) => void): Stage {
+export function createCircuit(circuits: Circuits, advance: Advance): RoutedStage {
   return (x) => {
-    const circuit = circuits.view(x.upstream!.circuitKey);
+    const { circuitKey } = x.routed.upstream;
+    const circuit = circuits.view(circuitKey);
     if (circuit === null) return NEXT;
     x.circuitEpoch = circuit.epoch;
     if (circuit.state === 'CLOSED') return NEXT;
@@ -31,7 +31,6 @@ export function createCircuit(circuits: Circuits, advance: (x: Exchange) => void
       x.reject(circuitOpen(circuit.openUntilMs, Date.now()));
       return DONE;
     }
-    const { circuitKey } = x.upstream!;
     circuits.acquireProbe(circuitKey, circuit.epoch, (lease) => {
       if (lease === null) {
         x.reject(circuitOpen(0, Date.now()));

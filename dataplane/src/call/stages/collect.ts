@@ -1,8 +1,7 @@
 /** Waits until the request's body is either here whole or known to be too long, which then streams. */
 
 import type { CallMetering } from '../call-metering.js';
-import type { Exchange } from '../exchange.js';
-import { NEXT, type Stage, WAIT } from '../pipeline.js';
+import { type Advance, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import type { BodyRoom } from '../request-body.js';
 
 /** Bounds the bytes of all bodies that are held whole because they have to be edited. */
@@ -33,8 +32,8 @@ export function createCollect(
   metering: Pick<CallMetering, 'bodyBytesWanted'>,
   budget: EditedBodyBudget,
   bufferedBodyBytesMax: number,
-  advance: (x: Exchange) => void,
-): Stage {
+  advance: Advance,
+): RoutedStage {
   return (x) => {
     const { body } = x;
     if (body === null) return NEXT;

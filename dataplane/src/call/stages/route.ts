@@ -2,8 +2,8 @@
 
 import { planObjectRequest, presignedEndMs } from '../../s3/object-request.js';
 import { forwardedHeaders } from '../../upstream/request-headers.js';
-import { parseTarget, pathAllowed } from '../../upstream/target.js';
-import type { Exchange } from '../exchange.js';
+import { type ProxyTarget, parseTarget, pathAllowed } from '../../upstream/target.js';
+import type { Exchange, Routed } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 
@@ -28,24 +28,26 @@ export const route: Stage = (x) => {
 
 function findUpstream(x: Exchange): Rejection | null {
   const context = x.context!;
-  const { slug, shape } = x.target!;
+  const target = x.target!;
+  const position = x.position!;
+  const { slug, shape } = target;
   const upstream = context.upstreams.get(slug);
   if (upstream === undefined) {
     return context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider;
   }
-  x.upstream = upstream;
+  const routed: Routed = { context, target, upstream, position };
+  x.routed = routed;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
-  if (objectKeys && x.position!.form === 'presigned' && !presignedStands(x)) return REJECTIONS.presignedOver;
+  if (objectKeys && position.form === 'presigned' && !presignedStands(x, target)) return REJECTIONS.presignedOver;
   if (!pathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
-  return objectKeys ? planObject(x) : null;
+  return objectKeys ? planObject(x, routed) : null;
 }
 
-function planObject(x: Exchange): Rejection | null {
-  const { rest, query } = x.target!;
-  if (!isUtf8(rest)) return REJECTIONS.malformedTarget; // cannot be signed
-  const headers = forwardedHeaders(x.request.headers, x.position!, x.upstream!.injection);
-  const plan = planObjectRequest(headers, query, x.position!, x.body !== null);
+function planObject(x: Exchange, { target, upstream, position }: Routed): Rejection | null {
+  if (!isUtf8(target.rest)) return REJECTIONS.malformedTarget; // cannot be signed
+  const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
+  const plan = planObjectRequest(headers, target.query, position, x.body !== null);
   if (typeof plan === 'string') return REJECTIONS.requestRefused;
   x.objectRequest = plan;
   return null;
@@ -61,7 +63,7 @@ function isUtf8(path: string): boolean {
 }
 
 /** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
-function presignedStands(x: Exchange): boolean {
-  const endMs = presignedEndMs(x.target!.query ?? '');
+function presignedStands(x: Exchange, target: ProxyTarget): boolean {
+  const endMs = presignedEndMs(target.query ?? '');
   return endMs !== null && x.request.startedAtMs < endMs;
 }

@@ -6,7 +6,7 @@ import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import type { Counters } from '../../counters/counters.js';
 import type { UsageReading } from '../../metering/meter.js';
 import type { CallMetering, Price } from '../call-metering.js';
-import type { Exchange } from '../exchange.js';
+import type { RoutedExchange } from '../exchange.js';
 
 /** Where usage records go. */
 export interface RecordSink {
@@ -14,11 +14,14 @@ export interface RecordSink {
   append(record: IUsageRecord, done: (error: Error | null) => void): void;
 }
 
+/** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
+export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) => void;
+
 export interface SettleDeps {
   readonly spool: RecordSink;
   readonly counters: Pick<Counters, 'addSpend'>;
   readonly metering: Pick<CallMetering, 'price'>;
-  readonly onSettled: (x: Exchange, reading: UsageReading | null, price: Price) => void;
+  readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
 }
 
 const PATH_CHARS_MAX = 1024;
@@ -27,8 +30,7 @@ const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
 const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
 const TRANSPORT_FAILURES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
 
-/** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
-export function createSettle(deps: SettleDeps): (x: Exchange, done: (error: Error | null) => void) => void {
+export function createSettle(deps: SettleDeps): Settle {
   return (x, done) => {
     if (x.settled) {
       done(null);
@@ -41,16 +43,16 @@ export function createSettle(deps: SettleDeps): (x: Exchange, done: (error: Erro
     const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price), done);
-    if (price.costNanos > 0) deps.counters.addSpend(x.context!.agentId, price.costNanos);
+    if (price.costNanos > 0) deps.counters.addSpend(x.routed.context.agentId, price.costNanos);
     deps.onSettled(x, reading, price);
   };
 }
 
 /** What this exchange says about the health of its upstream (DESIGN §10). */
-export function circuitOutcome(x: Exchange, streamError: string | null): number {
+export function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
   if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
-  const upstream = x.upstream!;
+  const { upstream } = x.routed;
   if (upstream.failureStatuses.has(x.upstreamStatus)) {
     const marker = upstream.failureExemptMarker;
     return marker !== null && x.failureHead.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
@@ -60,10 +62,9 @@ export function circuitOutcome(x: Exchange, streamError: string | null): number 
   return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
-function usageRecord(x: Exchange, reading: UsageReading | null, price: Price): IUsageRecord {
-  const context = x.context!;
-  const upstream = x.upstream!;
-  const { rest } = x.target!;
+function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Price): IUsageRecord {
+  const { context, target, upstream } = x.routed;
+  const { rest } = target;
   const record: IUsageRecord = {
     id: x.request.id,
     keyId: context.keyId,

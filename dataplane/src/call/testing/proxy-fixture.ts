@@ -127,6 +127,8 @@ export class Fixture {
   /** Dials the addresses that tenants gave; null refuses all. */
   egress: Connector | null = null;
   bugs = 0;
+  /** Response heads that arrived from upstreams; only with the fake metering. */
+  planned = 0;
   port = 0;
   readonly pools: UpstreamPools;
   readonly server: ProxyServer;
@@ -227,6 +229,7 @@ export class Fixture {
       requestObserver: () => null,
       response: (x) => {
         x.meter = new CountingMeter();
+        this.planned++;
         return null;
       },
       price: () => ({ costNanos: this.costNanos, source: 'none' }),

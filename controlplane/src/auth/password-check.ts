@@ -1,0 +1,22 @@
+/** The one way to ask whether a password is an account's: in equal time, and counted as a failed login where it is not. */
+import type { PasswordHasher } from './password-hasher.js';
+import type { Throttle } from './throttle.js';
+
+export class PasswordCheck {
+  constructor(
+    readonly hasher: PasswordHasher,
+    readonly throttle: Throttle,
+  ) {}
+
+  /** `stored` null: no such account. Throws `TooManyAttempts` once the account has too many failed logins. */
+  async isOf(email: string, stored: string | null, password: string): Promise<boolean> {
+    await this.throttle.checkLogin(email);
+    if (!(await this.hasher.verify(stored, password))) {
+      await this.throttle.failLogin(email);
+      return false;
+    }
+    // Again: guesses sent in parallel all pass the first check.
+    await this.throttle.checkLogin(email);
+    return true;
+  }
+}

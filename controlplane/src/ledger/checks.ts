@@ -1,0 +1,52 @@
+/**
+ * Whether a value that a data plane sent can be booked. Texts are cut to size and cleaned, because a model's odd name
+ * must not cost the record; numbers or ids that make no sense make it {@link Poison}.
+ */
+
+/** Why a record cannot be booked. */
+export class Poison extends Error {}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const SLUG = /^[a-z0-9-]{1,40}$/;
+
+export const INT4_MAX = 2 ** 31 - 1;
+/** 2 199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4 096 stay exact in a JS number. */
+export const COUNT_MAX = 2 ** 41;
+export const STATUS_MAX = 999;
+
+export function isUuid(value: string): boolean {
+  return UUID.test(value);
+}
+
+/** A provider slug, or "" for anything else. */
+export function slugOrNone(value: string | null | undefined): string {
+  return value != null && SLUG.test(value) ? value : '';
+}
+
+/** At most `charsMax` characters, without what Postgres cannot hold. */
+export function text(value: string | null | undefined, charsMax: number): string {
+  const raw = value ?? '';
+  const cut = raw.length > charsMax ? raw.slice(0, charsMax) : raw;
+  return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // a replacement costs even where there is nothing to do
+}
+
+/** In lower case. */
+export function uuid(field: string, value: string): string {
+  if (UUID.test(value)) return value;
+  const lower = value.toLowerCase();
+  if (!UUID.test(lower)) throw new Poison(`${field} is not a UUID`);
+  return lower;
+}
+
+export function slug(field: string, value: string): string {
+  const known = slugOrNone(value);
+  if (known === '') throw new Poison(`${field} is not a provider slug`);
+  return known;
+}
+
+export function integer(field: string, value: number, max: number): number {
+  if (value > max) throw new Poison(`${field} is out of range`);
+  return value;
+}
+
+export const count = (field: string, value: number): number => integer(field, value, COUNT_MAX);

@@ -1,0 +1,285 @@
+/**
+ * What the ledger does with each field of a usage record: how it is checked, in which column of `usage_records` it
+ * stands, and how a log shows it. The insert, the pages of /logs and the exports are made of these lists.
+ */
+import { count, INT4_MAX, integer, STATUS_MAX, slug, text, uuid } from './checks.js';
+import type { UsageEntry, UsageKind } from './usage-entry.js';
+
+export interface Column<Part> {
+  readonly field: keyof Part;
+  /** Null: checked but not stored. */
+  readonly column: string | null;
+  /** In which the values are sent. */
+  readonly type: 'uuid' | 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean';
+  readonly value: (part: Part) => string | number | boolean | null;
+  /** Puts the value right in place, or throws `Poison`. */
+  readonly check?: (part: Part) => unknown;
+  /** The stored value as SQL over the sent one, where they differ. */
+  readonly stored?: string;
+}
+
+/** What each record has for itself. */
+export const FIGURES: readonly Column<UsageEntry>[] = [
+  // First, so that what lies outside the ledger's days says so; checked against them in UsageEntry.
+  {
+    field: 'startedAtMs',
+    column: 'started_at',
+    type: 'bigint',
+    value: (r) => r.startedAtMs,
+    stored: 'to_timestamp(r.started_at::float8 / 1000)',
+  },
+  { field: 'id', column: 'id', type: 'uuid', value: (r) => r.id, check: (r) => (r.id = uuid('id', r.id)) },
+  { field: 'path', column: 'path', type: 'text', value: (r) => r.path, check: (r) => (r.path = text(r.path, 1024)) },
+  {
+    field: 'tokensInUncached',
+    column: 'tokens_in_uncached',
+    type: 'bigint',
+    value: (r) => r.tokensInUncached,
+    check: (r) => count('tokens_in_uncached', r.tokensInUncached),
+  },
+  {
+    field: 'tokensCacheRead',
+    column: 'tokens_cache_read',
+    type: 'bigint',
+    value: (r) => r.tokensCacheRead,
+    check: (r) => count('tokens_cache_read', r.tokensCacheRead),
+  },
+  {
+    field: 'tokensCacheWrite',
+    column: 'tokens_cache_write',
+    type: 'bigint',
+    value: (r) => r.tokensCacheWrite,
+    check: (r) => count('tokens_cache_write', r.tokensCacheWrite),
+  },
+  {
+    field: 'tokensOut',
+    column: 'tokens_out',
+    type: 'bigint',
+    value: (r) => r.tokensOut,
+    check: (r) => count('tokens_out', r.tokensOut),
+  },
+  {
+    field: 'tokensReasoning',
+    column: 'tokens_reasoning',
+    type: 'bigint',
+    value: (r) => r.tokensReasoning,
+    check: (r) => count('tokens_reasoning', r.tokensReasoning),
+  },
+  {
+    field: 'costNanos',
+    column: 'cost_nanos',
+    type: 'bigint',
+    value: (r) => r.costNanos,
+    check: (r) => count('cost_nanos', r.costNanos),
+  },
+  {
+    field: 'bytesIn',
+    column: 'bytes_in',
+    type: 'bigint',
+    value: (r) => r.bytesIn,
+    check: (r) => count('bytes_in', r.bytesIn),
+  },
+  {
+    field: 'bytesOut',
+    column: 'bytes_out',
+    type: 'bigint',
+    value: (r) => r.bytesOut,
+    check: (r) => count('bytes_out', r.bytesOut),
+  },
+  {
+    field: 'durationMs',
+    column: 'duration_ms',
+    type: 'integer',
+    value: (r) => r.durationMs,
+    check: (r) => (r.durationMs = Math.min(r.durationMs, INT4_MAX)),
+  },
+  {
+    field: 'ttfbMs',
+    column: 'ttfb_ms',
+    type: 'integer',
+    value: (r) => r.ttfbMs,
+    check: (r) => (r.ttfbMs = r.ttfbMs === null ? null : Math.min(r.ttfbMs, INT4_MAX)),
+  },
+  {
+    field: 'probeLease',
+    column: null,
+    type: 'text',
+    value: (r) => r.probeLease,
+    check: (r) => (r.probeLease = text(r.probeLease, 80)),
+  },
+];
+
+/** What records of one kind share. */
+export const KINDS: readonly Column<UsageKind>[] = [
+  id(
+    'orgId',
+    'org_id',
+    (k) => k.orgId,
+    (k, value) => (k.orgId = value),
+  ),
+  id(
+    'agentId',
+    'agent_id',
+    (k) => k.agentId,
+    (k, value) => (k.agentId = value),
+  ),
+  id(
+    'keyId',
+    'key_id',
+    (k) => k.keyId,
+    (k, value) => (k.keyId = value),
+  ),
+  id(
+    'accountId',
+    'account_id',
+    (k) => k.accountId,
+    (k, value) => (k.accountId = value),
+  ),
+  {
+    field: 'providerSlug',
+    column: 'provider_slug',
+    type: 'text',
+    value: (k) => k.providerSlug,
+    check: (k) => slug('provider_slug', k.providerSlug),
+  },
+  words(
+    'method',
+    'method',
+    40,
+    (k) => k.method,
+    (k, value) => (k.method = value),
+  ),
+  words(
+    'error',
+    'error',
+    80,
+    (k) => k.error,
+    (k, value) => (k.error = value),
+  ),
+  words(
+    'model',
+    'model',
+    200,
+    (k) => k.model,
+    (k, value) => (k.model = value),
+  ),
+  words(
+    'usageSource',
+    'usage_source',
+    20,
+    (k) => k.usageSource,
+    (k, value) => (k.usageSource = value || 'none'),
+  ),
+  words(
+    'priceSource',
+    'price_source',
+    20,
+    (k) => k.priceSource,
+    (k, value) => (k.priceSource = value || 'none'),
+  ),
+  words(
+    'dataPlaneId',
+    'data_plane_id',
+    80,
+    (k) => k.dataPlaneId,
+    (k, value) => (k.dataPlaneId = value),
+  ),
+  {
+    field: 'status', // of the upstream
+    column: 'upstream_status',
+    type: 'smallint',
+    value: (k) => k.status,
+    check: (k) => integer('status', k.status, STATUS_MAX),
+  },
+  {
+    field: 'responseStatus',
+    column: 'status', // what the agent got
+    type: 'smallint',
+    value: (k) => k.responseStatus,
+    check: (k) => (k.responseStatus = integer('response_status', k.responseStatus, STATUS_MAX) || k.status),
+  },
+  { field: 'streamed', column: 'streamed', type: 'boolean', value: (k) => k.streamed },
+  { field: 'websocket', column: 'websocket', type: 'boolean', value: (k) => k.websocket },
+  words(
+    'circuitKey',
+    null,
+    512,
+    (k) => k.circuitKey,
+    (k, value) => (k.circuitKey = value),
+  ),
+  {
+    field: 'circuitEpoch',
+    column: null,
+    type: 'bigint',
+    value: (k) => k.circuitEpoch,
+    check: (k) => count('circuit_epoch', k.circuitEpoch),
+  },
+  {
+    field: 'circuitOutcome', // of the proto: 0 neutral, 1 success, 2 failure
+    column: null,
+    type: 'smallint',
+    value: (k) => k.circuitOutcome,
+    check: (k) => integer('circuit_outcome', k.circuitOutcome, 2),
+  },
+];
+
+/** How a log shows a value. `text` is anything a caller or a provider could have chosen. */
+export interface LogField {
+  readonly as: string;
+  readonly kind: 'plain' | 'text' | 'textOrNull' | 'flag';
+  /** Over a row of `usage_records`. */
+  readonly sql: string;
+}
+
+const plain = (as: string, sql: string): LogField => ({ as, kind: 'plain', sql });
+const anyText = (as: string, sql: string): LogField => ({ as, kind: 'text', sql });
+const textOrNull = (as: string, sql: string): LogField => ({ as, kind: 'textOrNull', sql });
+
+/** In the order in which exports have them: new ones go to the end. */
+export const LOG_FIELDS: readonly LogField[] = [
+  plain('id', 'id'),
+  plain('requestId', 'id'),
+  plain('createdAt', `to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
+  plain('agentId', 'agent_id'),
+  plain('keyId', 'key_id'),
+  anyText('providerSlug', 'provider_slug'),
+  plain('accountId', 'account_id'),
+  anyText('method', 'method'),
+  anyText('path', 'path'),
+  plain('status', 'status'),
+  textOrNull('error', 'error'),
+  textOrNull('model', 'model'),
+  plain('tokensIn', 'tokens_in_uncached + tokens_cache_read + tokens_cache_write'),
+  plain('tokensOut', 'tokens_out'),
+  plain('tokensCacheRead', 'tokens_cache_read'),
+  plain('tokensCacheWrite', 'tokens_cache_write'),
+  plain('tokensReasoning', 'tokens_reasoning'),
+  plain('costCents', 'trim_scale(cost_nanos * 0.0000001)'),
+  anyText('usageSource', 'usage_source'),
+  anyText('priceSource', 'price_source'),
+  plain('durationMs', 'duration_ms'),
+  plain('ttfbMs', 'ttfb_ms'),
+  plain('bytesIn', 'bytes_in'),
+  plain('bytesOut', 'bytes_out'),
+  { as: 'streamed', kind: 'flag', sql: 'streamed' },
+  anyText('dataPlaneId', 'data_plane_id'),
+];
+
+function id(
+  field: keyof UsageKind,
+  column: string,
+  value: (kind: UsageKind) => string,
+  set: (kind: UsageKind, value: string) => unknown,
+): Column<UsageKind> {
+  return { field, column, type: 'uuid', value, check: (kind) => set(kind, uuid(column, value(kind))) };
+}
+
+function words(
+  field: keyof UsageKind,
+  column: string | null,
+  charsMax: number,
+  value: (kind: UsageKind) => string,
+  set: (kind: UsageKind, value: string) => unknown,
+): Column<UsageKind> {
+  return { field, column, type: 'text', value, check: (kind) => set(kind, text(value(kind), charsMax)) };
+}

@@ -1,0 +1,77 @@
+/** The agents' port: the HTTP server, bounded in connections. What arrives is handed on; nothing of a call is known here. */
+import uws, {
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+  type WebSocketBehavior,
+} from 'uWebSockets.js';
+
+/** The port cannot be had; `message` is for the operator. */
+class PortInUse extends Error {}
+
+export class AgentPort {
+  readonly #app: TemplatedApp = uws.App();
+  #listenSocket: us_listen_socket | null = null;
+  #connections = 0;
+
+  constructor(connectionsMax: number) {
+    this.#app.filter((res, count) => this.#onConnection(res, Number(count) > 0, connectionsMax));
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Requests of `pattern`; patterns that were added first win. */
+  onRequest(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): void {
+    this.#app.any(pattern, handler);
+  }
+
+  onWebSocket<UserData>(pattern: string, behavior: WebSocketBehavior<UserData>): void {
+    this.#app.ws(pattern, behavior);
+  }
+
+  /** Resolves with the port; rejects when it is taken. `shared`: several processes listen on it together. */
+  listen(host: string, port: number, shared: boolean): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const listen = this.#app.listen as unknown as (
+        host: string,
+        port: number,
+        options: number,
+        done: (socket: us_listen_socket | false) => void,
+      ) => void;
+      listen.call(this.#app, host, port, shared ? 0 : EXCLUSIVE_PORT, (socket) => {
+        if (socket === false) {
+          reject(
+            new PortInUse(
+              `cannot listen on ${host}:${port}: stop the other process, or set DATAPLANE_PORT (DATAPLANE_HOST) to a free one`,
+            ),
+          );
+          return;
+        }
+        this.#listenSocket = socket;
+        resolve(uws.us_socket_local_port(socket as never));
+      });
+    });
+  }
+
+  /** Takes no new connections. */
+  stopListening(): void {
+    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#app.close();
+  }
+
+  #onConnection(res: HttpResponse, opened: boolean, connectionsMax: number): void {
+    this.#connections += opened ? 1 : -1;
+    if (opened && this.#connections > connectionsMax) res.close();
+  }
+}
+
+/** The typings lack this export. */
+const EXCLUSIVE_PORT = (uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number }).LIBUS_LISTEN_EXCLUSIVE_PORT;

@@ -1,0 +1,107 @@
+/** The calls under way: which may come in, what happens to one whose agent goes away, and how they all come to an end. */
+import { Bag } from '@acg/base/bag';
+import type { CallMetrics } from './call-metrics.js';
+import { type Exchange, type ExchangeObserver, isRouted } from './exchange.js';
+import type { ProbeLeases } from './probe-leases.js';
+import { REJECTIONS, type Rejection } from './rejections.js';
+import type { Admittance } from './stages/accept.js';
+import type { Settle } from './stages/settle.js';
+
+/** Counts refusals of known agents. */
+export interface Tally {
+  count(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void;
+}
+
+export interface LiveCallsDeps {
+  readonly inflightMax: number;
+  readonly spool: { readonly full: boolean };
+  readonly settle: Settle;
+  readonly probes: ProbeLeases;
+  readonly tally: Tally;
+  readonly metrics: Pick<CallMetrics, 'onRejected'>;
+}
+
+export class LiveCalls implements Admittance, ExchangeObserver {
+  readonly #deps: LiveCallsDeps;
+  readonly #live = new Bag<Exchange>();
+  #onIdle: (() => void) | null = null;
+  draining = false;
+  /** The drain has ended: what still arrives would be neither counted nor booked. */
+  #drained = false;
+
+  constructor(deps: LiveCallsDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  add(x: Exchange): void {
+    this.#live.add(x);
+  }
+
+  refusal(): Rejection | null {
+    if (this.#drained) return REJECTIONS.stopping;
+    if (this.#live.size >= this.#deps.inflightMax) return REJECTIONS.overloaded;
+    return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
+  }
+
+  rejected(x: Exchange, rejection: Rejection): void {
+    this.#deps.metrics.onRejected(x, rejection);
+    this.#deps.probes.giveBack(x);
+    const { context } = x;
+    if (context === null) return;
+    const slug = x.routed?.upstream.providerSlug ?? '';
+    this.#deps.tally.count(context.orgId, context.agentId, slug, rejection.reason, x.request.startedAtMs);
+  }
+
+  ended(x: Exchange): void {
+    this.#live.delete(x);
+    if (this.#live.size === 0) this.#onIdle?.();
+  }
+
+  /** The agent went away. */
+  aborted(x: Exchange): void {
+    x.aborted = true;
+    if (x.finished) return;
+    if (x.errorClass === '') x.errorClass = 'client_aborted';
+    x.finish();
+    this.#endUpstream(x);
+  }
+
+  /** Ends a call without another byte. */
+  breakOff(x: Exchange): void {
+    x.breakOff();
+    this.#endUpstream(x);
+  }
+
+  /** Resolves when every call is done; breaks off what is left after `deadlineMs`. */
+  async drain(deadlineMs: number): Promise<void> {
+    if (this.#live.size > 0) await this.#idle(deadlineMs);
+    this.#drained = true;
+    this.#live.forEach((x) => {
+      if (x.errorClass === '') x.errorClass = 'shutdown';
+      this.breakOff(x);
+    });
+  }
+
+  /** The agent will get nothing more: ends the call and books what is known of it. */
+  #endUpstream(x: Exchange): void {
+    x.upstreamWork?.abort();
+    if (!x.forwarded) this.#deps.probes.giveBack(x);
+    else if (!x.settled && isRouted(x)) this.#deps.settle(x, ignore);
+  }
+
+  #idle(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, deadlineMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,23 @@
+/** The stages of a request for a WebSocket: those of a call, with the two handshakes in place of body and relay. */
+import { Pipeline } from '../call/pipeline.js';
+import type { PipelineDeps } from '../call/pipelines.js';
+import { createAdmit } from '../call/stages/admit.js';
+import { createAuthenticate } from '../call/stages/authenticate.js';
+import { createCircuit } from '../call/stages/circuit.js';
+import { parseRequestTarget, route } from '../call/stages/route.js';
+import { checkUpgrade, createUpgrade, type UpgradeDeps } from './upgrade.js';
+
+export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
+  const { contexts, circuits, counters, onAuthenticated, failures } = deps;
+  return new Pipeline(
+    (advance) => ({
+      unrouted: [
+        parseRequestTarget,
+        createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
+        route,
+      ],
+      routed: [checkUpgrade, createCircuit(circuits, advance), createAdmit(counters, advance), createUpgrade(deps)],
+    }),
+    failures.bug,
+  );
+}

@@ -1,0 +1,53 @@
+/** Each kind of mailed token opens one door: used at each other one it is refused, and is still good at its own. */
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+
+const plane = useControlPlane();
+const newEmail = () => `${randomBytes(5).toString('hex')}@example.com`;
+const post = (path: string, body: object) => plane().call('POST', path, { body });
+const PASSWORD = 'the first password';
+
+/** What a token of each kind does where it belongs. */
+const DOORS = {
+  verify: (token: string) => post('/v1/auth/verify-email', { token }),
+  reset: (token: string) => post('/v1/auth/reset-password', { token, password: 'a whole new password' }),
+  invitation: (token: string) =>
+    post('/v1/invitations/accept', { token, name: 'Guest', password: 'a whole new password' }),
+} as const;
+type Kind = keyof typeof DOORS;
+const KINDS = Object.keys(DOORS) as Kind[];
+
+async function tokenOf(kind: Kind): Promise<{ email: string; token: string }> {
+  const email = newEmail();
+  if (kind === 'invitation') {
+    await (await plane().member('owner')).call('POST', '/v1/members', { email, role: 'viewer' });
+    return { email, ...(await plane().mail(email, 'Invitation')) };
+  }
+  await post('/v1/auth/signup', { email, password: PASSWORD, name: 'Ada', orgName: 'Own' });
+  if (kind === 'verify') return { email, ...(await plane().mail(email, 'Confirm')) };
+  await post('/v1/auth/forgot-password', { email });
+  return { email, ...(await plane().mail(email, 'new password')) };
+}
+
+const PAIRS = KINDS.flatMap((kind) => KINDS.filter((door) => door !== kind).map((door) => [kind, door] as const));
+
+test.each(PAIRS)('mail tokens: one of the kind %s does nothing at the door of %s', async (kind, door) => {
+  const { email, token } = await tokenOf(kind);
+  const refused = await DOORS[door](token);
+  expect([refused.status, refused.body]).toEqual([400, { error: expect.stringContaining('unknown, used or expired') }]);
+  if (kind !== 'invitation') {
+    expect((await post('/v1/auth/login', { email, password: PASSWORD })).status).toBe(200); // not reset
+  }
+  expect((await DOORS[kind](token)).status).toBe(200);
+});
+
+test.each(KINDS)('mail tokens: one of the kind %s is no session', async (kind) => {
+  const { token } = await tokenOf(kind);
+  for (const [method, path] of [
+    ['GET', '/v1/me'],
+    ['POST', '/v1/auth/refresh'],
+  ] as const) {
+    expect((await plane().call(method, path, { token })).status).toBe(401);
+  }
+});

@@ -1,0 +1,186 @@
+/**
+ * Beside a second tenant that has some of everything: no route of the API and no call of the internal link shows
+ * anything of it, counts anything of it or changes anything of it. Generated from the route table.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { GatewayClient } from '@acg/proto/client';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+import { idsIn, idsOfTenant, readAllRows, rowsWith } from './database-rows.js';
+import type { ExampleCall } from './examples/example.js';
+import { callExample, covered, exampleOf } from './examples/index.js';
+import { newId, reportBody, usageRecord } from './usage-fixture.js';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const DAY_MS = 86_400_000;
+// No delivery of the neighbour is tried a second time while the tests compare its rows.
+const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: `${DAY_MS},${DAY_MS},${DAY_MS}` });
+const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
+
+let neighbour: Member;
+let neighbourIds: ReadonlySet<string>;
+/** Texts that only the neighbour has, beside its ids. */
+let neighbourTexts: readonly string[];
+
+beforeAll(async () => {
+  neighbour = await plane().member('owner');
+  for (const route of routes()) {
+    await exampleOf(route).prepare({ plane: plane(), owner: neighbour, caller: neighbour });
+  }
+  await bookUsage(neighbour);
+  await settled();
+  const rows = await readAllRows(plane().database.sql);
+  neighbourIds = idsOfTenant(rows, neighbour.orgId);
+  neighbourTexts = [...new Set([...rows.values()].flat().flatMap(uniqueTexts))];
+  expect(neighbourIds.size).toBeGreaterThan(100);
+  expect(neighbourTexts.length).toBeGreaterThan(10);
+});
+
+/** Random parts of names, slugs, addresses and key prefixes. */
+const uniqueTexts = (row: string): readonly string[] =>
+  row.match(/(?:own-|acg_|acgm_)[0-9a-f]{8}|[0-9a-f]{12}@example\.com/g) ?? [];
+
+/** Two calls of each of the owner's agents, one refused call, and one of an agent that exists no more. */
+async function bookUsage({ orgId }: Member): Promise<void> {
+  const agents = await plane().database.sql<{ id: string }[]>`select id from agents where org_id = ${orgId}`;
+  const records = [...agents.map(({ id }) => id), newId()].flatMap((agentId) =>
+    [200, 500].map((status) => usageRecord({ orgId, agentId, keyId: newId(), accountId: newId(), status })),
+  );
+  const rejections = agents.map(({ id: agentId }) => ({
+    id: newId(),
+    orgId,
+    agentId,
+    providerSlug: 'openai',
+    reason: 'rpm',
+    minuteMs: Date.now() - (Date.now() % 60_000),
+    count: 3,
+  }));
+  await plane().service.accounting.ingest.report(reportBody({ records, rejections }));
+}
+
+/** What follows events has followed: everything fanned out, everything due sent. */
+async function settled(): Promise<void> {
+  await until('events and deliveries have settled', async () => {
+    const [open] = await plane().database.sql<{ n: number }[]>`
+      select (select count(*) from events where fanned_out_at is null)
+           + (select count(*) from webhook_deliveries where status = 'pending' and attempts = 0) as n`;
+    return open!.n === 0;
+  });
+}
+
+const neighbourRows = async (): Promise<readonly string[]> =>
+  rowsWith(await readAllRows(plane().database.sql), neighbourIds);
+
+/** What of the neighbour a text shows. */
+const shown = (text: string): readonly string[] => [
+  ...idsIn(text).filter((id) => neighbourIds.has(id)),
+  ...neighbourTexts.filter((own) => text.includes(own)),
+];
+
+const textOf = ({ body }: ApiResponse): string => (typeof body === 'string' ? body : JSON.stringify(body));
+
+/** The call as it is, without any filter, and without each one. */
+function variants(call: ExampleCall): readonly ExampleCall[] {
+  const names = Object.keys(call.query ?? {});
+  const without = (gone: readonly string[]): ExampleCall => ({
+    ...call,
+    query: {
+      limit: '100',
+      ...Object.fromEntries(Object.entries(call.query!).filter(([name]) => !gone.includes(name))),
+    },
+  });
+  return [call, ...(names.length > 0 ? [without(names), ...names.map((name) => without([name]))] : [])];
+}
+
+/** A list that fits on its page counts what it shows. */
+function miscounted({ body }: ApiResponse): boolean {
+  if (typeof body?.total !== 'number') return false;
+  const items = Object.values(body).find(Array.isArray) ?? [];
+  return items.length < 50 && body.total !== items.length;
+}
+
+test('no route shows, counts or changes anything of another tenant', async () => {
+  const before = await neighbourRows();
+  let answers = 0;
+  for (const route of routes()) {
+    const me = await plane().member('owner');
+    const prepared = await exampleOf(route).prepare({ plane: plane(), owner: me, caller: me });
+    await bookUsage(me);
+    for (const call of route.method === 'GET' ? variants(prepared) : [prepared]) {
+      const answer = await callExample(me, route, call);
+      const seen = { route: `${route.method} ${route.url}`, call, status: answer.status };
+      expect({ ...seen, shown: shown(textOf(answer)), miscounted: miscounted(answer) }).toEqual({
+        ...seen,
+        shown: [],
+        miscounted: false,
+      });
+      if (answer.status < 300) answers++;
+    }
+    const after = await neighbourRows();
+    const changed = after.filter((row) => !before.includes(row)).concat(before.filter((row) => !after.includes(row)));
+    expect({ route: `${route.method} ${route.url}`, changed }).toEqual({
+      route: `${route.method} ${route.url}`,
+      changed: [],
+    });
+  }
+  expect(answers).toBeGreaterThan(routes().length * 0.9);
+  await settled(); // events of all those calls reach the endpoints that are subscribed to them
+  expect(await neighbourRows()).toEqual(before);
+});
+
+interface ScopedAgent {
+  readonly id: string;
+  readonly projectId: string;
+}
+
+/** The hash of a gateway token of that scope around the agent, made in the database. */
+async function keyAround(agent: ScopedAgent, orgId: string, scope: 'agent' | 'project' | 'org'): Promise<Buffer> {
+  const token = `acg_${randomBytes(32).toString('hex')}`;
+  const hash = createHash('sha256').update(token).digest();
+  await plane().database.sql`
+    insert into api_keys (id, org_id, agent_id, project_id, name, key_prefix, token_hash, scope)
+    values (${newId()}, ${orgId}, ${scope === 'agent' ? agent.id : null},
+            ${scope === 'project' ? agent.projectId : null}, 'k', ${token.slice(0, 12)}, ${hash}, ${scope})`;
+  return hash;
+}
+
+test('no token resolves to anything of another tenant, whichever agent it names', async () => {
+  const { sql } = plane().database;
+  const me = await plane().member('owner');
+  for (const route of routes().filter(({ url }) => /agents|accounts|custom/.test(url))) {
+    await exampleOf(route).prepare({ plane: plane(), owner: me, caller: me });
+  }
+  // The neighbour's agents have slugs that no agent of this organization has.
+  await sql`update agents set slug = 'theirs-' || left(id::text, 13) where org_id = ${neighbour.orgId}`;
+  const theirs = await sql<{ id: string; slug: string }[]>`
+    select id, slug from agents where org_id = ${neighbour.orgId} limit 3`;
+  const [mine] = await sql<ScopedAgent[]>`
+    select a.id, a.project_id as "projectId" from agents a join provider_accounts p on p.agent_id = a.id
+     where a.org_id = ${me.orgId} limit 1`;
+  const client = new GatewayClient([plane().grpcAddress], plane().config.link);
+  try {
+    for (const scope of ['agent', 'project', 'org'] as const) {
+      const tokenHash = await keyAround(mine!, me.orgId, scope);
+      const ask = async (agentRef: string): Promise<string> =>
+        JSON.stringify(await client.resolveToken({ tokenHash, agentRef }, 10_000));
+      const own = await ask(scope === 'agent' ? '' : mine!.id);
+      expect(own).toContain(mine!.id);
+      expect({ scope, shown: shown(own) }).toEqual({ scope, shown: [] });
+      for (const { id, slug } of theirs) {
+        for (const ref of [id, slug]) {
+          const answer = await ask(ref);
+          expect({ scope, ref, context: answer.includes('"context":{'), shown: shown(answer) }).toEqual({
+            scope,
+            ref,
+            context: false,
+            shown: [],
+          });
+        }
+      }
+    }
+  } finally {
+    client.close();
+  }
+});

@@ -1,0 +1,3 @@
+import type { Equivalents } from '../organization-filters.js';
+
+export const ORGANIZATION_FILTER_EQUIVALENTS: Equivalents = {};

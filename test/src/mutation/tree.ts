@@ -1,0 +1,86 @@
+/** A copy of the working tree in which bugs are planted, one at a time. */
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Mutant, mutated } from './mutant.js';
+
+export type Verdict =
+  | 'killed'
+  | 'survived'
+  /** The text to change is not there once. */
+  | 'stale'
+  /** The changed code does not compile. */
+  | 'invalid';
+
+/** Longer than any test run near one place; a mutant that hangs the tests is noticed by that. */
+const RUN_TIMEOUT_MS = 300_000;
+
+export class Tree {
+  readonly #path = mkdtempSync(join(tmpdir(), 'acg-mutation-'));
+
+  constructor(root: string) {
+    const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+      .toString()
+      .split('\0')
+      .filter((file) => file !== '' && existsSync(join(root, file)));
+    for (const file of files) {
+      mkdirSync(dirname(join(this.#path, file)), { recursive: true });
+      cpSync(join(root, file), join(this.#path, file));
+    }
+    // Hard links: the tree's own @acg links lead into the copy, the packages are shared.
+    execFileSync('cp', ['-al', join(root, 'node_modules'), join(this.#path, 'node_modules')]);
+    execFileSync('git', ['init', '-q'], { cwd: this.#path }); // some tests list the files
+  }
+
+  async build(): Promise<boolean> {
+    return (await this.#run('npm', ['run', '-s', 'build'])) === 0;
+  }
+
+  /** Whether the tests pass on the code as it is: a test that fails without a bug proves nothing. */
+  async passes(tests: readonly string[]): Promise<boolean> {
+    return (await this.#test(tests)) === 0;
+  }
+
+  async judge(mutant: Mutant, tests: readonly string[]): Promise<Verdict> {
+    const changed = mutated(this.#path, mutant);
+    if (changed === null) return 'stale';
+    const path = join(this.#path, mutant.file);
+    const original = readFileSync(path, 'utf8');
+    writeFileSync(path, changed);
+    try {
+      if (!(await this.build())) return 'invalid';
+      return (await this.#test(tests)) === 0 ? 'survived' : 'killed';
+    } finally {
+      writeFileSync(path, original);
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#path, { recursive: true, force: true });
+  }
+
+  #test(tests: readonly string[]): Promise<number> {
+    return this.#run('npx', ['vitest', 'run', '--bail', '1', '--maxWorkers', '1', '--reporter', 'dot', ...tests]);
+  }
+
+  /** The exit code; -1 when it took too long. Its own process group, so that nothing that it started stays. */
+  #run(command: string, args: readonly string[]): Promise<number> {
+    const child = spawn(command, args, { cwd: this.#path, stdio: 'ignore', detached: true });
+    const end = (): void => {
+      try {
+        process.kill(-child.pid!, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    };
+    const timer = setTimeout(end, RUN_TIMEOUT_MS);
+    return new Promise((resolve) => {
+      child.on('exit', (code) => {
+        clearTimeout(timer);
+        end();
+        resolve(code ?? -1);
+      });
+    });
+  }
+}
