@@ -5,6 +5,7 @@ import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+import { parseRedisAddress, type RedisAddress } from './counters/redis-address.js';
 
 export interface Config {
   readonly dataDir: string;
@@ -17,8 +18,8 @@ export interface Config {
   /** `host:port` of each control-plane instance. */
   readonly controlplaneGrpc: readonly string[];
   readonly link: LinkSecurity;
-  /** Null: in-process counters. Several URLs: the nodes of one Redis Cluster. */
-  readonly redisUrls: readonly URL[] | null;
+  /** Null: in-process counters. */
+  readonly redis: RedisAddress | null;
   /** Past this, admission fails open (SPEC §8). */
   readonly countersTimeoutMs: number;
   readonly contextTtlMs: number;
@@ -51,8 +52,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const dataDir = read.string('GATEWAY_DATA_DIR', '.gateway');
   const controlplaneGrpc = read.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
   const workers = read.int('DATAPLANE_WORKERS', { fallback: 1, min: 1, max: 64 });
-  const redisUrls = readRedisUrls(read);
-  if (workers > 1 && redisUrls === null) {
+  const redis = readRedisAddress(read);
+  if (workers > 1 && redis === null) {
     read.problem('REDIS_URL must be set when DATAPLANE_WORKERS is above 1: in-process counters serve one process only');
   }
   const timeout = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
@@ -65,7 +66,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     workers,
     controlplaneGrpc,
     link: readLinkSecurity(read, controlplaneGrpc),
-    redisUrls,
+    redis,
     countersTimeoutMs: read.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
     contextTtlMs: read.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
     contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
@@ -90,14 +91,17 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config);
 }
 
-function readRedisUrls(read: EnvReader): readonly URL[] | null {
-  const raw = read.list('REDIS_URL', []);
-  if (raw.length === 0) return null;
-  const urls = raw.filter((text) => URL.canParse(text)).map((text) => new URL(text));
-  if (urls.length !== raw.length || urls.some((url) => !/^rediss?:$/.test(url.protocol))) {
-    read.problem('REDIS_URL must be one or more redis:// or rediss:// URLs, comma separated');
+function readRedisAddress(read: EnvReader): RedisAddress | null {
+  const raw = read.optional('REDIS_URL');
+  if (raw === null) return null;
+  const address = parseRedisAddress(raw);
+  if (address === null) {
+    read.problem(
+      'REDIS_URL must be one or more redis:// or rediss:// URLs, comma separated, or ' +
+        'redis+sentinel://host:26379,host:26379/group/0?sentinelPassword=…',
+    );
   }
-  return urls;
+  return address;
 }
 
 function packageVersion(): string {

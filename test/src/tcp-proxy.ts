@@ -13,8 +13,11 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   connections = 0;
 
-  private constructor(targetPort: number) {
-    this.#server = createServer((client) => this.#serve(client, connect(targetPort, '127.0.0.1')));
+  private constructor(
+    /** Where connections made from now on lead. */
+    public targetPort: number,
+  ) {
+    this.#server = createServer((client) => this.#serve(client, connect(this.targetPort, '127.0.0.1')));
   }
 
   static async start(targetPort: number): Promise<TcpProxy> {

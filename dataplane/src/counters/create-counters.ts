@@ -7,14 +7,14 @@ import { RedisCounters } from './redis-counters.js';
 
 /** Returns after at most a few seconds, also when Redis is away: then requests pass unchecked until it is there. */
 export async function createCounters(
-  config: Pick<Config, 'redisUrls' | 'countersTimeoutMs'>,
+  config: Pick<Config, 'redis' | 'countersTimeoutMs'>,
   log: Logger,
   metrics: CountersMetrics,
 ): Promise<Counters> {
-  if (config.redisUrls === null) return new MemoryCounters();
+  if (config.redis === null) return new MemoryCounters();
   const counters = new RedisCounters(
     {
-      urls: config.redisUrls,
+      ...config.redis,
       timeoutMs: config.countersTimeoutMs,
       connectionName: `acg-dataplane-${process.pid}`,
       tlsCa: null,

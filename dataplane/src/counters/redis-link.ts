@@ -1,11 +1,13 @@
 /**
  * The Redis client (ioredis) behind the lanes: connection settings, NOSCRIPT after a flush or restart, and what an
- * error says about whether a call was applied. The only file that imports ioredis.
+ * error says about whether a call was applied.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, Command, Redis } from 'ioredis';
+import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
+import { SentinelWatch } from './sentinel-watch.js';
 
 /** Script and its digest, read once. */
 const SCRIPT = readFileSync(new URL('./admit.lua', import.meta.url), 'utf8');
@@ -18,8 +20,17 @@ const SLOTS_REFRESH_MS = 1_000;
 /** Waits 25, 50, 100 … at most 500 ms: enforcement has to be back within 2 s of recovery. */
 const retryDelayMs = (attempt: number): number => Math.min(RECONNECT_DELAY_MAX_MS, 25 * 2 ** Math.min(attempt - 1, 8));
 
+/**
+ * Answers of a server that does not serve this data any more, or not yet: a primary that became a replica, a replica
+ * without its primary, a node of a cluster without its others. Whoever keeps such a connection passes calls unchecked
+ * for ever. Older servers put a script's error behind their own words.
+ */
+const WRONG_NODE = /^(?:ERR Error running script .*-)?(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN)\b/s;
+
 export interface RedisAccess {
   readonly urls: readonly URL[];
+  /** Set: the one URL names a group whose primary the sentinels know. */
+  readonly sentinel?: RedisAddress['sentinel'];
   /** CLIENT SETNAME. */
   readonly connectionName: string;
   /** Extra certificate authority of rediss:// URLs, PEM; null = the system's. */
@@ -33,40 +44,32 @@ export interface LinkEvents {
 }
 
 export class RedisLink implements ScriptLink {
-  readonly #client: Redis | Cluster;
+  readonly #access: RedisAccess;
+  readonly #events: LinkEvents;
+  #client: Redis | Cluster;
+  /** Null without Sentinel. */
+  readonly #watch: SentinelWatch | null;
+  /** Grows with each connection that was left: answers of an older one leave nothing any more. */
+  #left = 0;
 
   /** Several URLs = nodes of one Redis Cluster. Connects in the background and for ever again. */
   constructor(access: RedisAccess, events: LinkEvents) {
-    const common = connectionOptions(access);
-    this.#client =
-      access.urls.length > 1
-        ? new Cluster(access.urls.map(hostAndPort), {
-            redisOptions: common,
-            enableOfflineQueue: false,
-            enableReadyCheck: false,
-            clusterRetryStrategy: retryDelayMs,
-            slotsRefreshInterval: SLOTS_REFRESH_MS,
-            slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
-            // A call is repeated only by the lanes, which know how to do that exactly once.
-            retryDelayOnFailover: 0,
-            retryDelayOnClusterDown: 0,
-            scaleReads: 'master',
-          })
-        : new Redis({
-            ...common,
-            ...hostAndPort(access.urls[0]!),
-            db: databaseOf(access.urls[0]!),
-            enableOfflineQueue: false,
-            maxRetriesPerRequest: 0,
-            retryStrategy: retryDelayMs,
-          });
-    this.#client.on('ready', () => events.onConnected());
-    this.#client.on('error', (error: Error) => events.onError(error));
+    this.#access = access;
+    this.#events = events;
+    this.#client = this.#open();
+    this.#watch = watchOf(access, () => this.#leave());
+  }
+
+  #open(): Redis | Cluster {
+    const client = openClient(this.#access, this.#left);
+    client.on('ready', () => this.#events.onConnected());
+    client.on('error', (error: Error) => this.#events.onError(error));
     // Connections to a cluster's nodes are made on first use otherwise, and until then calls would be refused.
-    this.#client.on('+node', (node: Redis) => {
-      node.on('ready', () => events.onConnected());
+    client.on('+node', (node: Redis) => {
+      node.on('ready', () => this.#events.onConnected());
       if (node.status === 'wait') node.connect().catch(() => {}); // ioredis reports it as an error event, too
     });
+    return client;
   }
 
   /** `host:port` of the master of a slot; null while unknown, and without a cluster. */
@@ -87,14 +90,32 @@ export class RedisLink implements ScriptLink {
     argument: Buffer,
     done: (failure: ScriptFailure | null, reply: Buffer | null) => void,
   ): void {
+    const left = this.#left;
+    const refused = (error: Error): void => {
+      done(failureOf(error), null);
+      if (WRONG_NODE.test(error.message) && left === this.#left) this.#leave();
+    };
     this.#send('evalsha', SCRIPT_SHA, keys, argument, (error, reply) => {
       if (error === null) done(null, reply);
       else if (error.message.startsWith('NOSCRIPT')) {
-        this.#send('eval', SCRIPT, keys, argument, (again, late) =>
-          done(again === null ? null : failureOf(again), late),
-        );
-      } else done(failureOf(error), null);
+        this.#send('eval', SCRIPT, keys, argument, (again, late) => {
+          if (again === null) done(null, late);
+          else refused(again);
+        });
+      } else refused(error);
     });
+  }
+
+  /** Looks for the server anew, by its name: through the resolver, the next sentinel, or the cluster's nodes. */
+  #leave(): void {
+    this.#left++;
+    if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
+    else if (this.#access.sentinel == null) this.#client.disconnect(true);
+    else {
+      // The sentinel that was asked may be cut off from the others and believe in the old primary: ask another one.
+      this.#client.disconnect();
+      this.#client = this.#open();
+    }
   }
 
   reconnect(): void {
@@ -109,6 +130,7 @@ export class RedisLink implements ScriptLink {
   }
 
   close(): void {
+    this.#watch?.close();
     this.#client.disconnect();
   }
 
@@ -125,6 +147,64 @@ export class RedisLink implements ScriptLink {
     });
     this.#client.sendCommand(command);
   }
+}
+
+/** `turn`: which sentinel is asked first. */
+function openClient(access: RedisAccess, turn: number): Redis | Cluster {
+  const common = connectionOptions(access);
+  if (access.urls.length > 1) {
+    return new Cluster(access.urls.map(hostAndPort), {
+      redisOptions: common,
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      clusterRetryStrategy: retryDelayMs,
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+      // A call is repeated only by the lanes, which know how to do that exactly once.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      scaleReads: 'master',
+    });
+  }
+  const url = access.urls[0]!;
+  const where = access.sentinel == null ? hostAndPort(url) : sentinelOptions(access.sentinel, common.tls, turn);
+  return new Redis({
+    ...common,
+    ...where,
+    db: databaseOf(url),
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: retryDelayMs,
+  });
+}
+
+function sentinelOptions(group: SentinelGroup, tls: ConnectionOptions['tls'], turn: number) {
+  const first = turn % group.hosts.length;
+  return {
+    sentinels: [...group.hosts.slice(first), ...group.hosts.slice(0, first)],
+    name: group.name,
+    role: 'master' as const,
+    sentinelRetryStrategy: retryDelayMs,
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    ...(group.username === null ? {} : { sentinelUsername: group.username }),
+    ...(group.password === null ? {} : { sentinelPassword: group.password }),
+    ...(tls === undefined ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  };
+}
+
+function watchOf(access: RedisAccess, onSwitch: () => void): SentinelWatch | null {
+  if (access.sentinel == null) return null;
+  const { hosts, name, username, password } = access.sentinel;
+  const { tls } = connectionOptions(access);
+  const connections = hosts.map((host) => ({
+    ...host,
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: retryDelayMs,
+  }));
+  return new SentinelWatch(connections, name, onSwitch);
 }
 
 interface ConnectionOptions {
