@@ -3,6 +3,7 @@
  * `ConfigError` when a file that the configuration names cannot be used.
  */
 import type { Logger } from '@acg/base/log';
+import { TenantNames } from '@acg/base/names/tenant-names';
 import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
 import { Authenticator } from './auth/authenticate.js';
@@ -64,9 +65,10 @@ export function buildService(config: Config, log: Logger): Service {
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);
-  const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault });
+  const tenantNames = new TenantNames();
+  const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault, tenantNames });
   const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [eventing.usageObserver] });
-  buildProvisioning(app, { config, sql, vault, catalogue });
+  buildProvisioning(app, { config, sql, vault, catalogue, tenantNames });
   const link = buildLink({
     config,
     log,

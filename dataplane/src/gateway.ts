@@ -1,6 +1,8 @@
 /** Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops in order. */
-import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import { Dialer } from '@acg/base/dialer/dialer';
 import type { Logger } from '@acg/base/log';
+import { OperatorNames } from '@acg/base/names/operator-names';
+import { TenantNames } from '@acg/base/names/tenant-names';
 import { GatewayClient } from '@acg/proto/client';
 import { AddressWatch } from './call/address-watch.js';
 import { ClientAddress } from './call/client-address.js';
@@ -101,12 +103,13 @@ export class Gateway implements OpsSource {
     this.#tally = new RejectionTally((count) => this.#spool.appendRejection(count));
     this.#tallyTimer = setInterval(() => this.#tally.flush(Date.now()), TALLY_FLUSH_MS).unref();
     this.#pools = new UpstreamPools({
-      connectTimeoutMs: config.upstreamConnectTimeoutMs,
       headersTimeoutMs: config.upstreamHeadersTimeoutMs,
       bodyTimeoutMs: config.upstreamBodyTimeoutMs,
-      egressConnector: guardedConnector({
+      dialer: new Dialer({
         allowCidrs: config.egressAllowCidrs,
         connectTimeoutMs: config.upstreamConnectTimeoutMs,
+        tenantNames: new TenantNames(),
+        operatorNames: new OperatorNames(),
       }),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));

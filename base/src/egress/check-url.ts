@@ -1,9 +1,8 @@
 /**
  * Checks an address that a tenant typed in (custom provider, supabase `url`, s3 `endpoint`, webhook) when it is saved.
- * Works on the raw text first, because a URL parser repairs exactly what an attacker writes (SECURITY §6). The connect
- * itself is checked again by the guarded connector: what a name resolves to may change at any time.
+ * Works on the raw text first, because a URL parser repairs exactly what an attacker writes. The dialer checks again at
+ * every connect: what a name resolves to may change at any time.
  */
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { CidrList } from './cidr-list.js';
 import { isPublicAddress } from './public-address.js';
@@ -21,7 +20,7 @@ export interface TenantUrlOptions {
   readonly allowCidrs: readonly string[];
   /** Refuse plain http, except to allowed ranges. */
   readonly httpsOnly?: boolean;
-  readonly resolve?: Resolve;
+  readonly resolve: Resolve;
 }
 
 const URL_LENGTH_MAX = 2048;
@@ -38,7 +37,7 @@ export async function checkTenantUrl(raw: string, options: TenantUrlOptions): Pr
   const host = bareHost(url.hostname);
   const allowed = new CidrList(options.allowCidrs);
   // A name that does not resolve now may be saved: the rules for names hold, and every connect checks its addresses.
-  const addresses = await resolveOrNone(host, options.resolve ?? resolveByDns);
+  const addresses = await resolveOrNone(host, options.resolve);
   if (addresses.length > 0 && addresses.every(({ address }) => allowed.includes(address))) return null;
   if (options.httpsOnly === true && url.protocol !== 'https:') return 'must start with https://';
   const problem = nameOrPortProblem(host, portOf(url.protocol, url.port));
@@ -80,9 +79,6 @@ export function bareHost(hostname: string): string {
 export function portOf(protocol: string, port: string): number {
   return Number(port || (protocol === 'https:' ? 443 : 80));
 }
-
-/** Every address of a name, in the resolver's order. */
-export const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true });
 
 /** Past this a name counts as one that does not resolve. */
 const RESOLVE_TIMEOUT_MS = 3_000;

@@ -1,5 +1,6 @@
 /** Provider accounts: which credential an agent's calls to a provider carry (SPEC §2, §4; DESIGN §8, §11). */
 import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
 import { recordAudit } from '../audit/trail.js';
@@ -29,6 +30,7 @@ export class AccountService {
     readonly agents: AgentService,
     readonly customProviders: CustomProviderService,
     readonly allowCidrs: readonly string[],
+    readonly names: Names,
   ) {}
 
   /** `agentId` null: of all agents of the organization. */
@@ -43,7 +45,7 @@ export class AccountService {
     const { orgId } = actor;
     const { agentId, providerSlug } = input;
     await this.agents.get(actor, agentId);
-    await this.#checkAddresses(providerSlug, input.credentials);
+    await this.#checkAddresses(actor.orgId, providerSlug, input.credentials);
     try {
       return await this.sql.begin(async (tx) => {
         await this.agents.lock(tx, orgId, agentId);
@@ -70,7 +72,7 @@ export class AccountService {
     const { orgId } = actor;
     const before = await store.loadAccount(this.sql, orgId, id);
     if (before === null) throw new NotFound('provider account');
-    await this.#checkAddresses(before.providerSlug, given);
+    await this.#checkAddresses(actor.orgId, before.providerSlug, given);
     return this.sql.begin(async (tx) => {
       await this.agents.lock(tx, orgId, before.agentId);
       const { assignable } = await this.#hold(tx, orgId, before.providerSlug);
@@ -109,7 +111,7 @@ export class AccountService {
   }
 
   /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */
-  async #checkAddresses(slug: string, given: Given): Promise<void> {
+  async #checkAddresses(orgId: string, slug: string, given: Given): Promise<void> {
     const provider = this.catalogue.get(slug);
     if (provider === null) return;
     const credentials: Credentials = parseCredentials(provider.credentialFields, given);
@@ -118,7 +120,8 @@ export class AccountService {
     for (const { name, kind } of provider.credentialFields) {
       const value = credentials[name];
       if (kind !== 'url' || value === undefined) continue;
-      const problem = await checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true });
+      const resolve = (host: string) => this.names.resolve(host, orgId);
+      const problem = await checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve });
       if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
       if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
     }

@@ -1,4 +1,5 @@
 /** Builds what agents are made of: agents, keys, providers, accounts; a part of the composition root. */
+import type { Names } from '@acg/base/names/names';
 import { accountRoutes } from '../accounts/routes.js';
 import { AccountService } from '../accounts/service.js';
 import type { Vault } from '../accounts/vault.js';
@@ -19,14 +20,17 @@ export interface ProvisioningParts {
   readonly sql: Sql;
   readonly vault: Vault;
   readonly catalogue: Catalogue;
+  readonly tenantNames: Names;
 }
 
-export function buildProvisioning(app: App, { config, sql, vault, catalogue }: ProvisioningParts): void {
+export function buildProvisioning(app: App, { config, sql, vault, catalogue, tenantNames }: ProvisioningParts): void {
+  const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql);
-  const customProviders = new CustomProviderService(sql, catalogue, config.egressAllowCidrs);
+  const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
   agentRoutes(app, agents);
   apiKeyRoutes(app, new ApiKeyService(sql, agents));
   providerRoutes(app, catalogue);
   customProviderRoutes(app, customProviders);
-  accountRoutes(app, new AccountService(sql, vault, catalogue, agents, customProviders, config.egressAllowCidrs));
+  const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
+  accountRoutes(app, accounts);
 }

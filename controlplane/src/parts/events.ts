@@ -1,5 +1,7 @@
 /** Builds what watches and tells: circuits, public status, events, webhooks; a part of the composition root. */
+import { Dialer } from '@acg/base/dialer/dialer';
 import type { Logger } from '@acg/base/log';
+import type { Names } from '@acg/base/names/names';
 import type { GatewayHandlers } from '@acg/proto/service';
 import type { Vault } from '../accounts/vault.js';
 import { CircuitBoard } from '../circuit/board.js';
@@ -37,6 +39,7 @@ export interface EventingParts {
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
+  readonly tenantNames: Names;
 }
 
 export interface Eventing {
@@ -97,12 +100,17 @@ export function buildEventing(app: App, parts: EventingParts): Eventing {
   };
 }
 
-function buildWebhooks(app: App, { config, log, sql, metrics, vault }: EventingParts) {
+function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames }: EventingParts) {
   const sender = new DeliverySender({
     vault,
     log,
-    allowCidrs: config.egressAllowCidrs,
     timeoutMs: config.webhookTimeoutMs,
+    dialer: new Dialer({
+      allowCidrs: config.egressAllowCidrs,
+      connectTimeoutMs: config.webhookTimeoutMs,
+      tenantNames,
+      operatorNames: tenantNames, // a webhook's address is always a tenant's
+    }),
   });
   const dispatcher = new Dispatcher({
     sql,
@@ -112,6 +120,6 @@ function buildWebhooks(app: App, { config, log, sql, metrics, vault }: EventingP
     timeoutMs: config.webhookTimeoutMs,
     observe: addWebhookMetrics(metrics, sql),
   });
-  webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs));
+  webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs, tenantNames));
   return { sender, dispatcher };
 }

@@ -1,14 +1,18 @@
-import { createGuardedAgent } from '@acg/base/egress/guarded-connector';
+import { Dialer } from '@acg/base/dialer/dialer';
+import { createAgent } from '@acg/base/dialer/undici-connector';
+import { NameUnresolved } from '@acg/base/names/names';
 import { Secret } from '@acg/base/secret';
 import { afterAll, expect, test } from 'vitest';
 import { attemptDelivery } from './attempt.js';
 
-const agents: ReturnType<typeof createGuardedAgent>[] = [];
+const agents: ReturnType<typeof createAgent>[] = [];
 afterAll(() => Promise.all(agents.map((agent) => agent.destroy())));
 
 /** One attempt at a name whose lookup goes as told. */
 function attempt(lookup: () => Promise<never>, timeoutMs = 30_000) {
-  const agent = createGuardedAgent({ allowCidrs: [], connectTimeoutMs: timeoutMs, resolve: lookup });
+  const names = { resolve: lookup };
+  const dialer = new Dialer({ allowCidrs: [], connectTimeoutMs: timeoutMs, tenantNames: names, operatorNames: names });
+  const agent = createAgent(dialer, 'org-1');
   agents.push(agent);
   const delivery = {
     deliveryId: 'd',
@@ -20,9 +24,10 @@ function attempt(lookup: () => Promise<never>, timeoutMs = 30_000) {
   return attemptDelivery(agent, delivery, timeoutMs, new AbortController());
 }
 
-test.each(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'])('attempt: a lookup that ends in %s is of class dns', async (code) => {
-  const failing = () =>
-    Promise.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code, syscall: 'getaddrinfo' }));
+const CODES = ['ENOTFOUND', 'EAI_AGAIN', 'LOOKUPS_BUSY'] as const;
+
+test.each(CODES)('attempt: a lookup that ends in %s is of class dns', async (code) => {
+  const failing = () => Promise.reject(new NameUnresolved('hooks.acme.com', code));
   expect(await attempt(failing)).toEqual({ statusCode: null, error: 'dns' });
 });
 

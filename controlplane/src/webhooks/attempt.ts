@@ -3,6 +3,7 @@
  * used again, and none is kept (SECURITY §6, threats 20 and 21). Redirects are not followed, and one timer covers the
  * whole attempt, so a receiver that sends a byte now and then gains nothing.
  */
+import { NameUnresolved } from '@acg/base/names/names';
 import type { Secret } from '@acg/base/secret';
 import { type Agent, request } from 'undici';
 import { signBody } from './sign.js';
@@ -115,9 +116,9 @@ const CLASS_OF_CODE: Readonly<Record<string, FailureClass>> = {
 };
 
 function classOfError(error: unknown): FailureClass {
-  const { code, name, syscall } = error as { code?: unknown; name?: unknown; syscall?: unknown };
+  if (error instanceof NameUnresolved) return 'dns';
+  const { code, name } = error as { code?: unknown; name?: unknown };
   if (name === 'HTTPParserError') return 'protocol';
-  if (syscall === 'getaddrinfo') return 'dns';
   if (typeof code !== 'string') return 'network';
   const known = CLASS_OF_CODE[code];
   if (known !== undefined) return known;

@@ -1,5 +1,9 @@
-/** Sends claimed deliveries: opens the endpoint's secret, signs, posts through the egress guard. */
-import { createGuardedAgent } from '@acg/base/egress/guarded-connector';
+/**
+ * Sends claimed deliveries: opens the endpoint's secret, signs, posts. Each organization has connections and lookups of
+ * its own while it has attempts under way.
+ */
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { createAgent } from '@acg/base/dialer/undici-connector';
 import type { Logger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import type { Agent } from 'undici';
@@ -14,46 +18,59 @@ const HEADER_BYTES_MAX = 16_384;
 export interface SenderOptions {
   readonly vault: Vault;
   readonly log: Logger;
-  /** EGRESS_ALLOW_CIDRS. */
-  readonly allowCidrs: readonly string[];
+  readonly dialer: Dialer;
   readonly timeoutMs: number;
+}
+
+interface Tenant {
+  readonly agent: Agent;
+  running: number;
 }
 
 export class DeliverySender {
   readonly #options: SenderOptions;
-  readonly #agent: Agent;
+  /** Organizations with attempts under way. */
+  readonly #tenants = new Map<string, Tenant>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#agent = createGuardedAgent(
-      { allowCidrs: options.allowCidrs, connectTimeoutMs: options.timeoutMs },
-      {
-        connections: null, // as many as attempts, which the dispatcher bounds
-        pipelining: 1,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS,
-        maxHeaderSize: HEADER_BYTES_MAX,
-        headersTimeout: options.timeoutMs,
-        bodyTimeout: options.timeoutMs,
-      },
-    );
   }
 
   /** Never rejects. */
   async send(delivery: ClaimedDelivery, stop: AbortController): Promise<DeliveryAttempt> {
     const secret = this.#openSecret(delivery);
     if (secret === null) return { statusCode: null, error: 'secret_unreadable' };
-    const { id, url, event, payload } = delivery;
-    return attemptDelivery(
-      this.#agent,
-      { deliveryId: id, url, event, body: payload, secret },
-      this.#options.timeoutMs,
-      stop,
-    );
+    const { id, url, event, payload, orgId } = delivery;
+    const tenant = this.#tenants.get(orgId) ?? this.#addTenant(orgId);
+    tenant.running++;
+    try {
+      const request = { deliveryId: id, url, event, body: payload, secret };
+      return await attemptDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
+    } finally {
+      if (--tenant.running === 0 && this.#tenants.delete(orgId)) void tenant.agent.close();
+    }
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    const agents = [...this.#tenants.values()].map(({ agent }) => agent.destroy());
+    this.#tenants.clear();
+    await Promise.all(agents);
+  }
+
+  #addTenant(orgId: string): Tenant {
+    const { dialer, timeoutMs } = this.#options;
+    const agent = createAgent(dialer, orgId, {
+      connections: null, // as many as attempts, which the dispatcher bounds
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+    const tenant = { agent, running: 0 };
+    this.#tenants.set(orgId, tenant);
+    return tenant;
   }
 
   #openSecret(delivery: ClaimedDelivery): Secret | null {

@@ -1,5 +1,6 @@
 /** Webhook endpoints and their deliveries: rules and transactions. */
 import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Vault } from '../accounts/vault.js';
 import { recordAudit } from '../audit/trail.js';
@@ -20,6 +21,7 @@ export class WebhookService {
     readonly sql: Sql,
     readonly vault: Vault,
     readonly allowCidrs: readonly string[],
+    readonly names: Names,
   ) {}
 
   async list(actor: Actor, page: Page): Promise<Listed<Endpoint>> {
@@ -29,7 +31,7 @@ export class WebhookService {
 
   /** The only time that the signing secret is shown. */
   async create(actor: Actor, input: EndpointInput): Promise<Endpoint & { secret: string }> {
-    await this.#checkUrl(input.url);
+    await this.#checkUrl(actor.orgId, input.url);
     const { orgId } = actor;
     const id = uuidv7(Date.now());
     const secret = newSigningSecret();
@@ -48,7 +50,7 @@ export class WebhookService {
   }
 
   async update(actor: Actor, id: string, patch: EndpointPatch): Promise<Endpoint> {
-    if (patch.url !== undefined) await this.#checkUrl(patch.url);
+    if (patch.url !== undefined) await this.#checkUrl(actor.orgId, patch.url);
     return this.sql.begin(async (tx) => {
       const before = await store.loadEndpoint(tx, actor.orgId, id);
       if (before === null) throw new NotFound('webhook endpoint');
@@ -122,8 +124,9 @@ export class WebhookService {
     });
   }
 
-  async #checkUrl(url: string): Promise<void> {
-    const problem = await checkTenantUrl(url, { allowCidrs: this.allowCidrs });
+  async #checkUrl(orgId: string, url: string): Promise<void> {
+    const resolve = (host: string) => this.names.resolve(host, orgId);
+    const problem = await checkTenantUrl(url, { allowCidrs: this.allowCidrs, resolve });
     if (problem !== null) throw new InvalidInput(`url ${problem}`);
   }
 }

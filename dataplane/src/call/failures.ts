@@ -23,6 +23,7 @@ const ANSWERS: Readonly<Record<TransportFailure, Rejection>> = {
   reset: REJECTIONS.upstreamUnreachable,
   timeout: REJECTIONS.upstreamTimeout,
   egress_refused: REJECTIONS.egressRefused,
+  lookups_busy: REJECTIONS.upstreamUnreachable,
 };
 
 /** The agent's fault, never the provider's: a request that cannot be sent, or a body that breaks its own framing. */

@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
+import type { Dialer } from '@acg/base/dialer/dialer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Upstream } from '../context/agent-context.js';
-import type { Connector } from '../upstream/pools.js';
-import { makeCertificate, trust } from '../upstream/upstream-call-fixture.js';
+import { localDialer, makeCertificate, trust } from '../upstream/upstream-call-fixture.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
@@ -21,11 +20,7 @@ afterEach(async () => {
   upstream.stop();
 });
 
-/** As the guard does for what it allows. */
-const dials: Connector = ({ hostname, port }, done) => {
-  const socket = connect(Number(port), hostname, () => done(null, socket));
-  socket.once('error', (error) => done(error, null));
-};
+const dials = localDialer();
 
 test('an agent whose call is over leaves without hurting the next call on its upstream connection', async () => {
   const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
@@ -89,7 +84,7 @@ describe.each([
   ['a streamed body, a tenant’s address', 64, true],
 ])('failures: %s', (_name, bodyBytes, tenantAddress) => {
   async function begin(
-    over: Partial<{ origin: string; timeoutMs: number; egress: Connector | null; credential: string }> = {},
+    over: Partial<{ origin: string; timeoutMs: number; egress: Pick<Dialer, 'dial'> | null; credential: string }> = {},
   ) {
     const timeoutMs = over.timeoutMs ?? 20_000;
     const usual = upstreamOf(over.origin ?? upstream.origin, { tenantAddress });
@@ -240,8 +235,10 @@ describe.each([
   test('an agent that leaves while the connection is made: nothing is sent, one record', async () => {
     let made: (() => void) | null = null;
     const { gateway, agent } = await begin({
-      egress: (options, done) => {
-        made = () => dials(options, done);
+      egress: {
+        dial: (target, onread, done) => {
+          made = () => dials.dial(target, onread, done);
+        },
       },
     });
     await eventually(() => made !== null);

@@ -1,10 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { guardedConnector } from '@acg/base/egress/guarded-connector';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { type PoolOptions, type UpstreamCall, UpstreamPools } from '../upstream/pools.js';
-import { type Certificate, makeCertificate, RecordedCall, trust } from '../upstream/upstream-call-fixture.js';
+import {
+  type Certificate,
+  localDialer,
+  makeCertificate,
+  RecordedCall,
+  TENANT,
+  trust,
+} from '../upstream/upstream-call-fixture.js';
 
 let certificate: Certificate;
 beforeAll(() => {
@@ -22,10 +28,9 @@ afterEach(() => {
 
 function poolsWith(over: Partial<PoolOptions> = {}): UpstreamPools {
   const pools = new UpstreamPools({
-    connectTimeoutMs: 5_000,
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
-    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8'], connectTimeoutMs: 5_000 }),
+    dialer: localDialer(),
     ...over,
   });
   closing.push(() => pools.close());
@@ -48,7 +53,7 @@ describe.each([
     const pools = poolsWith(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
     const call = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-      new RecordedCall(pools.acquire(origin, guarded, false), given);
+      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, false), given);
     return { upstream, pools, call };
   }
 

@@ -4,16 +4,13 @@
  * undici needs 13 µs for what takes 8 here (bench/RESULTS.md). Bodies that stream go through undici.
  */
 import type { Socket } from 'node:net';
-import type { OnRead } from '../upstream/dial.js';
+import type { OnRead } from '@acg/base/dialer/dialer';
 import type { Connection, UpstreamCall, UpstreamHandler } from '../upstream/pools.js';
 import { declaredLength, requestHead } from './request-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
 
-/** Opens the socket; calls back once. Uses the {@link OnRead}, or leaves reading to `data` events (`reads` false). */
-export type Opener = (
-  onread: OnRead,
-  done: (error: Error | null, socket: Socket | null, reads: boolean) => void,
-) => void;
+/** Opens the socket, which reads by the {@link OnRead}; calls back once. */
+export type Opener = (onread: OnRead, done: (error: Error | null, socket: Socket | null) => void) => void;
 
 /** Ticks ({@link Http1Connection.tick}) without a head or a piece of a body; single bytes of a head gain no time. */
 export interface QuietLimits {
@@ -132,25 +129,20 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   /** Holds nothing of the first call: who dialled keeps it as long as the socket lives. */
-  readonly #onOpen = (error: Error | null, socket: Socket | null, reads: boolean): void => {
+  readonly #onOpen = (error: Error | null, socket: Socket | null): void => {
     const first = this.#first!;
     this.#first = null;
     if (error !== null) {
       this.#fail(error);
       return;
     }
-    this.#attach(socket!, reads);
+    this.#attach(socket!);
     if (this.#dead) socket!.destroy();
     else this.#send(first.method, first.head, first.body);
   };
 
-  #attach(socket: Socket, reads: boolean): void {
+  #attach(socket: Socket): void {
     this.#socket = socket;
-    if (!reads) {
-      socket.on('data', (bytes: Buffer) => {
-        if (!this.#onRead(bytes.length, bytes)) socket.pause();
-      });
-    }
     socket.on('end', this.#onGone);
     socket.on('close', this.#onGone);
     socket.on('error', (error) => this.#fail(error));

@@ -1,10 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { guardedConnector } from '@acg/base/egress/guarded-connector';
 import { expect, test } from 'vitest';
 import { UpstreamPools } from '../upstream/pools.js';
-import { type Certificate, makeCertificate, RecordedCall, trust } from '../upstream/upstream-call-fixture.js';
+import {
+  type Certificate,
+  localDialer,
+  makeCertificate,
+  RecordedCall,
+  TENANT,
+  trust,
+} from '../upstream/upstream-call-fixture.js';
 
 /** The same numbers in every run. */
 function numbers(seed: number): (below: number) => number {
@@ -87,10 +93,9 @@ test.each([
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const pools = new UpstreamPools({
-      connectTimeoutMs: 30_000,
       headersTimeoutMs: 30_000,
       bodyTimeoutMs: 30_000,
-      egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8'], connectTimeoutMs: 30_000 }),
+      dialer: localDialer({ connectTimeoutMs: 30_000 }),
     });
     const outcomes = { whole: 0, failed: 0 };
 
@@ -99,7 +104,9 @@ test.each([
       const repeats = random(4) === 0 ? 1 + random(40_000) : random(50);
       const aborts = random(8) === 0;
       const pauses = random(3) === 0;
-      const call = new RecordedCall(pools.acquire(origin, guarded, false), { path: `/${kind}/${id}/${repeats}` });
+      const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, false), {
+        path: `/${kind}/${id}/${repeats}`,
+      });
       if (pauses) call.accepts = false;
       if (aborts) {
         const turns = random(12);

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import type { OnRead } from '@acg/base/dialer/dialer';
 import { expect, test } from 'vitest';
-import type { OnRead } from '../upstream/dial.js';
 import { RecordedCall } from '../upstream/upstream-call-fixture.js';
 import { type ConnectionOwner, Http1Connection, type QuietLimits } from './http1-connection.js';
 
@@ -44,7 +44,7 @@ class Scene implements ConnectionOwner {
       'api.example.com',
       (onread, done) => {
         this.#read = onread;
-        this.#connected = (error) => done(error, error === null ? (this.socket as unknown as Socket) : null, true);
+        this.#connected = (error) => done(error, error === null ? (this.socket as unknown as Socket) : null);
         if (!held) this.#connected(null);
       },
       LIMITS,

@@ -1,10 +1,16 @@
-import { createRequire } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import { guardedConnector } from '@acg/base/egress/guarded-connector';
+import type { DialerOptions } from '@acg/base/dialer/dialer';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { classifyFailure, UpstreamPools } from './pools.js';
-import { type Certificate, makeCertificate, RecordedCall, trust } from './upstream-call-fixture.js';
+import {
+  type Certificate,
+  localDialer,
+  makeCertificate,
+  RecordedCall,
+  TENANT,
+  trust,
+} from './upstream-call-fixture.js';
 
 let trusted: Certificate;
 let strange: Certificate;
@@ -52,12 +58,11 @@ function listen(server: Server): Promise<number> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
 }
 
-function pools(connectTimeoutMs = 5_000): UpstreamPools {
+function pools(connectTimeoutMs = 5_000, over: Partial<DialerOptions> = {}): UpstreamPools {
   const made = new UpstreamPools({
-    connectTimeoutMs,
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
-    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8', '::1/128'], connectTimeoutMs }),
+    dialer: localDialer({ connectTimeoutMs, ...over }),
   });
   closing.push(() => made.close());
   return made;
@@ -70,7 +75,7 @@ describe.each([
   test('name the host, offer HTTP/1.1 alone, and carry the call', async () => {
     const server = await serve(trusted);
     const from = pools();
-    const call = new RecordedCall(from.acquire(`https://localhost:${server.port}`, guarded, false));
+    const call = new RecordedCall(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null, false));
     expect((await call.ends()).body.toString()).toBe('ok');
     expect(server.handshakes).toEqual([
       { servername: 'localhost', resumed: false, alpn: 'http/1.1', version: 'TLSv1.3' },
@@ -79,7 +84,7 @@ describe.each([
 
   test('name no host where it is an address, and check the certificate for the address', async () => {
     const server = await serve(trusted);
-    const call = new RecordedCall(pools().acquire(`https://127.0.0.1:${server.port}`, guarded, false));
+    const call = new RecordedCall(pools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, false));
     await call.ends();
     expect(server.handshakes[0]!.servername).toBe(false);
   });
@@ -90,7 +95,7 @@ describe.each([
     ['of another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
   ])('refuse a certificate %s before anything is sent', async (_what, certificate, host) => {
     const server = await serve(certificate());
-    const call = new RecordedCall(pools().acquire(`https://${host}:${server.port}`, guarded, false));
+    const call = new RecordedCall(pools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, false));
     const error = await call.fails();
     expect(classifyFailure(error, call.abort !== null)).toBe('connect');
     expect(call.heads).toEqual([]);
@@ -103,7 +108,7 @@ describe.each([
       accepted = resolve;
     });
     const port = await listen(createTcpServer((socket) => accepted!(socket)));
-    const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded, false));
+    const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, false));
     expect(classifyFailure(await call.fails(), false)).toBe('timeout');
     const socket = await arrival;
     if (!socket.destroyed)
@@ -122,7 +127,7 @@ describe.each([
         socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
       }),
     );
-    const call = new RecordedCall(pools().acquire(`https://localhost:${port}`, guarded, false));
+    const call = new RecordedCall(pools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, false));
     expect(classifyFailure(await call.fails(), false)).toBe('connect');
   });
 });
@@ -131,7 +136,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the 
   const server = await serve({ ...trusted, minVersion: version, maxVersion: version });
   const from = pools();
   for (let i = 0; i < 3; i++) {
-    await new RecordedCall(from.acquire(`https://localhost:${server.port}`, false, false)).ends();
+    await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null, false)).ends();
   }
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
 });
@@ -139,9 +144,9 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the 
 test('TLS: a session is resumed with its own origin alone, and not after the pool was closed', async () => {
   const server = await serve(trusted);
   const from = pools();
-  await new RecordedCall(from.acquire(`https://localhost:${server.port}`, false, false)).ends();
-  await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, false, false)).ends();
-  await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, false, false)).ends();
+  await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null, false)).ends();
+  await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, null, false)).ends();
+  await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, null, false)).ends();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
 });
 
@@ -155,19 +160,14 @@ test.each([
   };
   const certificate = makeAndTrust('DNS:two-addresses.test');
   const port = await listen(secure ? createTlsServer(certificate, answer) : createTcpServer(answer));
-  const dns = createRequire(import.meta.url)('node:dns') as { lookup: unknown };
-  const { lookup } = dns;
-  closing.push(() => {
-    dns.lookup = lookup;
-  });
-  dns.lookup = (_name: string, _options: object, done: (error: null, addresses: object[]) => void) =>
-    process.nextTick(done, null, [
-      { address: '127.0.0.2', family: 4 },
-      { address: '::1', family: 6 },
-      { address: '127.0.0.1', family: 4 },
-    ]);
+  const addresses = [
+    { address: '127.0.0.2', family: 4 },
+    { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  const names = { resolve: async () => addresses };
   const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
-  const call = new RecordedCall(pools().acquire(origin, false, false));
+  const call = new RecordedCall(pools(5_000, { operatorNames: names }).acquire(origin, null, false));
   expect((await call.ends()).body.toString()).toBe('ok');
 });
 

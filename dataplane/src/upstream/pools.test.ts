@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
-import { guardedConnector } from '@acg/base/egress/guarded-connector';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { classifyFailure, isInvalidRequest, type PoolOptions, type UpstreamCall, UpstreamPools } from './pools.js';
-import { RecordedCall } from './upstream-call-fixture.js';
+import { localDialer, RecordedCall, TENANT } from './upstream-call-fixture.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -12,10 +11,9 @@ afterEach(() => {
 
 function poolsWith(over: Partial<PoolOptions> = {}, originsMax?: number): UpstreamPools {
   const options: PoolOptions = {
-    connectTimeoutMs: 5_000,
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
-    egressConnector: guardedConnector({ allowCidrs: ['127.0.0.0/8', '::1/128'], connectTimeoutMs: 5_000 }),
+    dialer: localDialer(),
     ...over,
   };
   const pools = new UpstreamPools(options, originsMax);
@@ -45,7 +43,7 @@ async function whole(peer: RawPeer): Promise<void> {
 async function wireOf(origin: string, upstream: RawUpstream, streamed: boolean, given: Partial<UpstreamCall>) {
   const pools = poolsWith();
   const index = upstream.connections.length;
-  const call = new RecordedCall(pools.acquire(origin, false, streamed), given);
+  const call = new RecordedCall(pools.acquire(origin, null, streamed), given);
   const peer = await upstream.connection(index);
   await whole(peer);
   peer.socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
@@ -127,7 +125,7 @@ describe.each([
     const upstream = await upstreamAt();
     const pools = poolsWith();
     const handler = { error: null as Error | null };
-    const connection = pools.acquire(upstream.origin, false, streamed);
+    const connection = pools.acquire(upstream.origin, null, streamed);
     try {
       connection.dispatch(
         { method: 'POST', path: '/', headers: [], body: Buffer.from('a'), ...given },
@@ -149,7 +147,7 @@ describe.each([
     expect(handler.error.message).not.toContain('a\r');
     connection.release();
     // The connection is as good as new.
-    const next = new RecordedCall(pools.acquire(upstream.origin, false, streamed), { path: '/next' });
+    const next = new RecordedCall(pools.acquire(upstream.origin, null, streamed), { path: '/next' });
     const peer = await upstream.connection();
     await whole(peer);
     expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
@@ -172,7 +170,7 @@ describe.each([
   ): Promise<string> {
     const pools = poolsWith(over);
     const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
-    const call = new RecordedCall(pools.acquire(origin, guarded, streamed), { method: 'POST', body });
+    const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, streamed), { method: 'POST', body });
     let sent = false;
     const { onConnect } = call;
     call.onConnect = (abort) => {
@@ -250,8 +248,8 @@ describe.each([
   test('an address that the guard refuses: egress_refused', async () => {
     const upstream = await upstreamAt();
     if (!guarded) return;
-    const egressConnector = guardedConnector({ allowCidrs: [], connectTimeoutMs: 5_000 });
-    expect(await failureOf(upstream.origin, { egressConnector })).toBe('egress_refused');
+    const dialer = localDialer({ allowCidrs: [] });
+    expect(await failureOf(upstream.origin, { dialer })).toBe('egress_refused');
     expect(upstream.connections).toHaveLength(0);
   });
 });
@@ -261,7 +259,7 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   const other = await upstreamAt();
   const pools = poolsWith({}, 1);
   const begin = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, false, false), given);
+    new RecordedCall(pools.acquire(upstream.origin, null, false), given);
 
   const answered = begin();
   const peer = await upstream.connection();
@@ -280,15 +278,15 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   cutPeer.socket.destroy();
   await cut.fails();
 
-  const connection = pools.acquire(upstream.origin, false, false);
+  const connection = pools.acquire(upstream.origin, null, false);
   expect(() => connection.dispatch({ method: 'GET', path: '/ ', headers: [], body: null }, answered)).toThrow();
   connection.release();
-  expect(() => pools.acquire('http://host:99999', false, false)).toThrow();
-  expect(() => pools.acquire('http://host:99999', false, false)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null, false)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null, false)).toThrow();
 
   // One origin at most, unless calls are under way: a pool that still counted one would stay.
   const busy = begin();
-  const next = new RecordedCall(pools.acquire(other.origin, false, false), {});
+  const next = new RecordedCall(pools.acquire(other.origin, null, false), {});
   expect(pools.origins).toBe(2);
   await busy.until(() => busy.abort !== null);
   busy.abort!();
@@ -297,6 +295,23 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   await whole(last);
   last.send(EMPTY);
   await next.ends();
-  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', false, false), {}).over).toBe(false);
+  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', null, false), {}).over).toBe(false);
   expect(pools.origins).toBe(2); // one was free and went
+});
+
+test.each([
+  ['at hand', false],
+  ['streamed', true],
+])('pools: a tenant’s address and the operator’s own share no connection: body %s', async (_name, streamed) => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith();
+  const callers = [null, TENANT, null, TENANT];
+  for (const [i, tenant] of callers.entries()) {
+    const call = new RecordedCall(pools.acquire(upstream.origin, tenant, streamed), { path: `/${i}` });
+    const peer = await upstream.connection(tenant === null ? 0 : 1);
+    await peer.sees(`GET /${i} `);
+    peer.send(EMPTY);
+    await call.ends();
+  }
+  expect(upstream.connections).toHaveLength(2);
 });

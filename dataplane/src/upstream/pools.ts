@@ -5,16 +5,13 @@
  * undici's own Pool looks for a free connection by walking all of them, which costs more with every open stream; here
  * free ones stand on a stack: constant time, and the most recently used is used again, so that others can go idle.
  */
-import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
+import { type Connector, connectorOf } from '@acg/base/dialer/undici-connector';
 import { bareHost, portOf } from '@acg/base/egress/check-url';
-import { buildConnector, Client, type Dispatcher, errors } from 'undici';
+import { Client, type Dispatcher, errors } from 'undici';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from '../http1/http1-connection.js';
 import { InvalidRequest } from '../http1/request-head.js';
-import { type DialTarget, dial } from './dial.js';
-
-export type Connector = buildConnector.connector;
 
 export interface UpstreamCall {
   readonly method: Dispatcher.HttpMethod;
@@ -36,11 +33,9 @@ export interface UpstreamHandler {
 }
 
 export interface PoolOptions {
-  readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
-  /** Dials addresses that a tenant gave; checks what they resolve to. */
-  readonly egressConnector: Connector;
+  readonly dialer: Pick<Dialer, 'dial'>;
 }
 
 /** A connection that is held for one call. */
@@ -62,7 +57,6 @@ const TICK_MS = 250;
 
 export class UpstreamPools {
   readonly #options: PoolOptions;
-  readonly #connector: Connector;
   readonly #originsMax: number;
   /** In order of first use since the last time it was empty. */
   readonly #pools = new Map<string, OriginPool>();
@@ -76,7 +70,6 @@ export class UpstreamPools {
   constructor(options: PoolOptions, originsMax = 2_000) {
     this.#options = options;
     this.#originsMax = originsMax;
-    this.#connector = buildConnector({ timeout: options.connectTimeoutMs, maxCachedSessions: 100 });
     this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
     // Whole: timers drop fractions, and a timeout would end early.
     const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
@@ -85,24 +78,24 @@ export class UpstreamPools {
   }
 
   /** What dials an address, for connections that are not pooled. */
-  connectorFor(guarded: boolean): Connector {
-    return guarded ? this.#options.egressConnector : this.#connector;
+  connectorFor(tenant: string | null): Connector {
+    return connectorOf(this.#options.dialer, tenant);
   }
 
   /**
-   * `guarded`: a tenant gave the address, so every connect goes through the egress guard. `streamed`: the request's
-   * body is a stream.
+   * `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own.
+   * `streamed`: the request's body is a stream.
    */
-  acquire(origin: string, guarded: boolean, streamed: boolean): Connection {
-    const kind = (guarded ? 1 : 0) + (streamed ? 2 : 0);
+  acquire(origin: string, tenant: string | null, streamed: boolean): Connection {
+    const kind = (tenant === null ? 0 : 1) + (streamed ? 2 : 0);
     const key = kind === 0 ? origin : `${kind} ${origin}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       if (this.#pools.size >= this.#originsMax) this.#evict();
-      pool = new OriginPool((owner) => this.#open(owner, origin, guarded, streamed));
+      pool = new OriginPool((owner, asking) => this.#open(owner, origin, asking, streamed));
       this.#pools.set(key, pool);
     }
-    return pool.acquire();
+    return pool.acquire(tenant);
   }
 
   /** Open connections' owners, for metrics. */
@@ -118,12 +111,11 @@ export class UpstreamPools {
     this.#pools.clear();
   }
 
-  #open(pool: OriginPool, origin: string, guarded: boolean, streamed: boolean): PooledConnection {
+  #open(pool: OriginPool, origin: string, tenant: string | null, streamed: boolean): PooledConnection {
     if (streamed) {
-      const client = new Client(origin, clientOptions(this.#options, this.connectorFor(guarded)));
+      const client = new Client(origin, clientOptions(this.#options, this.connectorFor(tenant)));
       return new StreamingConnection(pool, client);
     }
-    const opener = guarded ? this.#guardedOpener(origin) : this.#directOpener(pool, origin);
     const owner: ConnectionOwner = {
       give: (connection) => pool.give(connection),
       gone: (connection) => {
@@ -131,26 +123,14 @@ export class UpstreamPools {
         pool.lost(connection);
       },
     };
-    const connection = new Http1Connection(hostOf(origin), opener, this.#limits, owner);
+    const connection = new Http1Connection(hostOf(origin), this.#opener(origin, tenant), this.#limits, owner);
     this.#connections.add(connection);
     return connection;
   }
 
-  #directOpener(pool: OriginPool, origin: string): Opener {
-    const target = dialTarget(origin);
-    return (onread, done) =>
-      dial(target, this.#options.connectTimeoutMs, onread, pool.tlsSession, (error, socket) => {
-        if (socket !== null && target.protocol === 'https:') keepSession(pool, socket as TLSSocket);
-        done(error, socket, true);
-      });
-  }
-
-  #guardedOpener(origin: string): Opener {
-    const { hostname, host, protocol, port } = new URL(origin);
-    return (_onread, done) =>
-      this.#options.egressConnector({ hostname, host, protocol, port }, (error, socket) =>
-        done(error, socket as Socket | null, false),
-      );
+  #opener(origin: string, tenant: string | null): Opener {
+    const target = dialTarget(origin, tenant);
+    return (onread, done) => this.#options.dialer.dial(target, onread, done);
   }
 
   #tick(): void {
@@ -194,20 +174,9 @@ function quietLimits(options: PoolOptions, tickMs: number): QuietLimits {
 
 const hostOf = (origin: string): string => origin.slice(origin.indexOf('//') + 2);
 
-/**
- * TLS 1.3 brings sessions later on, 1.2 has its only one now. Never before the peer's name was checked: a resumed
- * handshake does not check it again.
- */
-function keepSession(pool: OriginPool, socket: TLSSocket): void {
-  if (socket.getProtocol() === 'TLSv1.2') pool.tlsSession = socket.getSession() ?? null;
-  socket.on('session', (session) => {
-    pool.tlsSession = session;
-  });
-}
-
-function dialTarget(origin: string): DialTarget {
+function dialTarget(origin: string, tenant: string | null): DialTarget {
   const { protocol, hostname, port } = new URL(origin);
-  return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port) };
+  return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port), tenant };
 }
 
 function clientOptions(options: PoolOptions, connect: Connector): Client.Options {
@@ -232,21 +201,20 @@ interface PooledConnection extends Connection {
 }
 
 class OriginPool {
-  readonly #open: (pool: OriginPool) => PooledConnection;
+  readonly #open: (pool: OriginPool, tenant: string | null) => PooledConnection;
   /** Free connections; the last one was used most recently. */
   readonly #idle: PooledConnection[] = [];
   busy = 0;
   usedTick = performance.now();
-  /** Of the last TLS connection: the next handshake is shorter with it. */
-  tlsSession: Buffer | null = null;
   #closed = false;
 
-  constructor(open: (pool: OriginPool) => PooledConnection) {
+  constructor(open: (pool: OriginPool, tenant: string | null) => PooledConnection) {
     this.#open = open;
   }
 
-  acquire(): PooledConnection {
-    const connection = this.#idle.pop() ?? this.#open(this);
+  /** `tenant`: whose share of lookups a new connection uses. */
+  acquire(tenant: string | null): PooledConnection {
+    const connection = this.#idle.pop() ?? this.#open(this, tenant);
     this.busy++;
     return connection;
   }
@@ -308,12 +276,13 @@ class StreamingConnection implements PooledConnection {
 
 const ignore = (): void => {};
 
-export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused';
+export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused' | 'lookups_busy';
 
 /** What kind of failure the error of a call is. `sent`: the request was written to a connection before. */
 export function classifyFailure(error: Error, sent: boolean): TransportFailure {
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
+  if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // says nothing about the address
   if (
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||

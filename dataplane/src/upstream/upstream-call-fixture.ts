@@ -1,11 +1,28 @@
-/** For tests: one upstream call and what became of it, and certificates that this process trusts. */
+/** For tests: a dialer, one upstream call and what became of it, and certificates that this process trusts. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureContext, SecureContextOptions } from 'node:tls';
+import { Dialer, type DialerOptions } from '@acg/base/dialer/dialer';
+import { OperatorNames } from '@acg/base/names/operator-names';
+import { TenantNames } from '@acg/base/names/tenant-names';
 import type { Connection, UpstreamCall, UpstreamHandler } from './pools.js';
+
+/** Who gave an address, where it matters only that somebody did. */
+export const TENANT = 'org-1';
+
+/** Dials this machine, also for tenants. */
+export function localDialer(over: Partial<DialerOptions> = {}): Dialer {
+  return new Dialer({
+    allowCidrs: ['127.0.0.0/8', '::1/128'],
+    connectTimeoutMs: 5_000,
+    tenantNames: new TenantNames(),
+    operatorNames: new OperatorNames(),
+    ...over,
+  });
+}
 
 /** Gives its connection back at the end, as the relay does. */
 export class RecordedCall implements UpstreamHandler {

@@ -1,8 +1,8 @@
 /** WebSocket connections to upstreams. The only importer of `ws`. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Connector } from '@acg/base/dialer/undici-connector';
 import { WebSocket } from 'ws';
-import type { Connector } from './pools.js';
 
 export type UpstreamSocket = WebSocket;
 

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import type { Connector } from '@acg/base/dialer/undici-connector';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { Failures } from '../call/failures.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
@@ -12,14 +13,13 @@ import { maskFormsOf } from '../call/respond.js';
 import type { Settle } from '../call/stages/settle.js';
 import { injectCredential } from '../upstream/inject.js';
 import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
-import type { Connector } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
 import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
 
 export interface UpgradeDeps {
-  readonly connectorFor: (guarded: boolean) => Connector;
+  readonly connectorFor: (tenant: string | null) => Connector;
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
   readonly failures: Pick<Failures, 'beforeHead' | 'answer'>;
@@ -56,7 +56,7 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
         path: query === null ? path : `${path}?${query}`,
         headers: withoutHandshake(headers),
         protocols: protocolsOf(x.handshake!.protocols),
-        connector: deps.connectorFor(upstream.tenantAddress),
+        connector: deps.connectorFor(upstream.tenantAddress ? x.context!.orgId : null),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: MESSAGE_BYTES_MAX,
       },

@@ -1,5 +1,6 @@
 /** An organization's own providers (SPEC §4, DESIGN §8, §14). */
 import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../../audit/trail.js';
 import { type Sql, type Tx, violates } from '../../db/sql.js';
@@ -22,6 +23,7 @@ export class CustomProviderService {
     readonly sql: Sql,
     readonly catalogue: Catalogue,
     readonly allowCidrs: readonly string[],
+    readonly names: Names,
   ) {}
 
   /** The organization's own, newest first, then the built-in ones. */
@@ -46,7 +48,7 @@ export class CustomProviderService {
       usageFormat: input.usageFormat ?? null,
     };
     checkAuthSettings(settings);
-    await this.#checkBaseUrl(input.baseUrl);
+    await this.#checkBaseUrl(orgId, input.baseUrl);
     try {
       return await this.sql.begin(async (tx) => {
         await tx`select pg_advisory_xact_lock(hashtext(${`custom-providers:${orgId}`}))`;
@@ -69,7 +71,7 @@ export class CustomProviderService {
   }
 
   async update(actor: Actor, id: string, put: CustomProviderPut): Promise<CustomProviderView> {
-    if (put.baseUrl !== undefined) await this.#checkBaseUrl(put.baseUrl);
+    if (put.baseUrl !== undefined) await this.#checkBaseUrl(actor.orgId, put.baseUrl);
     const { orgId } = actor;
     return this.sql.begin(async (tx) => {
       const before = await store.lockLive(tx, orgId, { id }, 'update');
@@ -108,8 +110,9 @@ export class CustomProviderService {
     return store.lockLive(tx, orgId, { slug }, 'share');
   }
 
-  async #checkBaseUrl(baseUrl: string): Promise<void> {
-    const problem = await checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs });
+  async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
+    const resolve = (host: string) => this.names.resolve(host, orgId);
+    const problem = await checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs, resolve });
     if (problem !== null) throw new InvalidInput(`baseUrl ${problem}`);
     if (new URL(baseUrl).search !== '') throw new InvalidInput('baseUrl must hold no query');
   }

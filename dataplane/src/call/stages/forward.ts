@@ -24,7 +24,8 @@ export function createForward(
     }
     const { body } = call;
     const streamed = body !== null && !Buffer.isBuffer(body);
-    const connection = pools.acquire(upstream.origin, upstream.tenantAddress, streamed);
+    const tenant = upstream.tenantAddress ? x.context!.orgId : null;
+    const connection = pools.acquire(upstream.origin, tenant, streamed);
     const relay = new Relay(x, support);
     x.connection = connection;
     x.upstreamWork = relay;

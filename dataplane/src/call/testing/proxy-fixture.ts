@@ -1,6 +1,8 @@
 /** For tests: the real server with hand-written fakes for everything that is not the data plane's core. */
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { EgressRefused } from '@acg/base/egress/guard';
 import { createLogger } from '@acg/base/log';
 import type { IUsageRecord } from '@acg/proto/messages';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
@@ -10,7 +12,8 @@ import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
 import { termsOf } from '../../counters/testing/terms-fixture.js';
 import type { UsageMeter, UsageReading } from '../../metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
-import { type Connector, type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
+import { type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
+import { localDialer } from '../../upstream/upstream-call-fixture.js';
 import type { CallMetering } from '../call-metering.js';
 import type { CircuitView } from '../stages/circuit.js';
 
@@ -125,7 +128,7 @@ export class Fixture {
   heldRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
   /** Dials the addresses that tenants gave; null refuses all. */
-  egress: Connector | null = null;
+  egress: Pick<Dialer, 'dial'> | null = null;
   bugs = 0;
   /** Response heads that arrived from upstreams; only with the fake metering. */
   planned = 0;
@@ -139,13 +142,16 @@ export class Fixture {
     metering: CallMetering | null = null,
     timeouts: Partial<PoolOptions> = {},
   ) {
+    const own = localDialer({ connectTimeoutMs: 30_000 });
     this.pools = new UpstreamPools({
-      connectTimeoutMs: 30_000,
       headersTimeoutMs: 20_000,
       bodyTimeoutMs: 20_000,
-      egressConnector: (options, done) => {
-        if (this.egress === null) done(Object.assign(new Error('refused'), { code: 'EGRESS_REFUSED' }), null);
-        else this.egress(options, done);
+      dialer: {
+        dial: (target, onread, done) => {
+          const dialer = target.tenant === null ? own : this.egress;
+          if (dialer === null) done(new EgressRefused('refused'), null);
+          else dialer.dial(target, onread, done);
+        },
       },
       ...timeouts,
     });

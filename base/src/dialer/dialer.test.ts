@@ -1,9 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ResolvedAddress } from './check-url.js';
-import { CidrList } from './cidr-list.js';
-import { createGuardedAgent, refusalOf } from './guarded-connector.js';
+import type { ResolvedAddress } from '../egress/check-url.js';
+import { CidrList } from '../egress/cidr-list.js';
+import { refusalOf } from '../egress/guard.js';
+import { NameUnresolved } from '../names/names.js';
+import { Dialer } from './dialer.js';
+import { createAgent } from './undici-connector.js';
 
 let server: Server;
 let port = 0;
@@ -21,13 +24,24 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const one = (address: string): readonly ResolvedAddress[] => [{ address, family: address.includes(':') ? 6 : 4 }];
+const never = async (): Promise<readonly ResolvedAddress[]> => {
+  throw new Error('a literal address is not resolved');
+};
+const agentWith = (
+  resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
+  allowCidrs: readonly string[],
+  connectTimeoutMs = 2_000,
+) => {
+  const operatorNames = { resolve: never };
+  return createAgent(new Dialer({ allowCidrs, connectTimeoutMs, tenantNames: { resolve }, operatorNames }), 'org-1');
+};
 const call = async (
   origin: string,
   allowCidrs: readonly string[],
   resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
   path = '/',
 ) => {
-  const agent = createGuardedAgent({ allowCidrs, connectTimeoutMs: 2_000, resolve });
+  const agent = agentWith(resolve, allowCidrs);
   try {
     const answer = await agent.request({ origin, path, method: 'GET' });
     return { status: answer.statusCode, body: await answer.body.text() };
@@ -35,12 +49,9 @@ const call = async (
     await agent.close();
   }
 };
-const never = async (): Promise<readonly ResolvedAddress[]> => {
-  throw new Error('a literal address is not resolved');
-};
 
 test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1'])(
-  'guarded connector: the literal %s is not connected',
+  'dialer: the literal %s is not connected',
   async (host) => {
     const before = served;
     const url = new URL(`http://${host}:${port}`);
@@ -49,7 +60,7 @@ test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1'])(
   },
 );
 
-test('guarded connector: a name that leads to a private address is not connected, whatever the other answers are', async () => {
+test('dialer: a name that leads to a private address is not connected, whatever the other answers are', async () => {
   const before = served;
   for (const answers of [one('127.0.0.1'), [...one('93.184.216.34'), ...one('127.0.0.1')], []]) {
     await expect(call(`http://api.example.com:${port}`, [], async () => answers)).rejects.toMatchObject({
@@ -59,39 +70,39 @@ test('guarded connector: a name that leads to a private address is not connected
   expect(served).toBe(before);
 });
 
-test('guarded connector: the name is resolved once per connect and that answer is dialled', async () => {
+test('dialer: the name is resolved once per connect and that answer is dialled', async () => {
   let lookups = 0;
   const rebinding = async (): Promise<readonly ResolvedAddress[]> => one(++lookups === 1 ? '127.0.0.1' : '10.0.0.1');
   expect(await call(`http://rebind.example.com:${port}`, ['127.0.0.0/8'], rebinding)).toMatchObject({ status: 200 });
   expect(lookups).toBe(1);
 });
 
-test('guarded connector: a redirect is handed back, not followed', async () => {
+test('dialer: a redirect is handed back, not followed', async () => {
   const before = served;
   const answer = await call(`http://127.0.0.1:${port}`, ['127.0.0.0/8'], never, '/redirect');
   expect(answer.status).toBe(302);
   expect(served).toBe(before + 1);
 });
 
-test('guarded connector: the next checked address is tried when one does not answer', async () => {
+test('dialer: the next checked address is tried when one does not answer', async () => {
   const answers = [...one('::1'), ...one('127.0.0.1')];
   const answer = await call(`http://two.example.com:${port}`, ['127.0.0.0/8', '::1/128'], async () => answers);
   expect(answer).toEqual({ status: 200, body: 'secret' });
 });
 
-test('guarded connector: failures of resolver and network are reported as what they are', async () => {
+test('dialer: failures of resolver and network are reported as what they are', async () => {
   await expect(
     call('http://nowhere.example.com', [], async () =>
-      Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
+      Promise.reject(new NameUnresolved('nowhere.example.com', 'ENOTFOUND')),
     ),
   ).rejects.toMatchObject({ code: 'ENOTFOUND' });
   await expect(call('http://127.0.0.1:1', ['127.0.0.0/8'], never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('guarded connector: a name that never resolves ends with the connect timeout', async () => {
-  const agent = createGuardedAgent({ allowCidrs: [], connectTimeoutMs: 20, resolve: () => new Promise(() => {}) });
+test('dialer: a name that never resolves ends with the connect timeout', async () => {
+  const agent = agentWith(() => new Promise(() => {}), [], 20);
   await expect(agent.request({ origin: 'http://slow.example.com', path: '/', method: 'GET' })).rejects.toMatchObject({
-    code: 'UND_ERR_CONNECT_TIMEOUT',
+    code: 'ETIMEDOUT',
   });
   await agent.destroy();
 });
@@ -105,7 +116,7 @@ test.each([
   ['localhost', 6379, ['127.0.0.1'], null],
   ['api.example.com', 443, ['64:ff9b::a00:1'], 'not a public address'],
   ['api.example.com', 443, ['10.0.0.1'], 'not a public address'],
-])('guarded connector: %s:%i with %j', (host, at, answers, problem) => {
+])('dialer: %s:%i with %j', (host, at, answers, problem) => {
   const refusal = refusalOf(host, at, answers.flatMap(one), new CidrList(['127.0.0.0/8']));
   if (problem === null) expect(refusal).toBeNull();
   else expect(refusal).toContain(problem);

@@ -1,0 +1,145 @@
+/**
+ * Opens every connection to an upstream or a webhook receiver. An address that a tenant gave is looked up with that
+ * tenant's share of lookups, refused when any of its answers is neither public nor allowed, and dialled at exactly the
+ * addresses that were checked, so that a second DNS answer cannot differ; the peer is looked at once more. Proxies from
+ * the environment are never used.
+ */
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import type { ResolvedAddress } from '../egress/check-url.js';
+import { CidrList, unmapped } from '../egress/cidr-list.js';
+import { EgressRefused, refusalOf } from '../egress/guard.js';
+import { isPublicAddress } from '../egress/public-address.js';
+import type { Names } from '../names/names.js';
+import { Ipv6Reach, inTurn } from './address-order.js';
+import { AddressRace } from './address-race.js';
+
+/** Where bytes of a connection go: one buffer for all connections, read before the next byte of any is. */
+export interface OnRead {
+  readonly buffer: Uint8Array;
+  /** False pauses the connection. */
+  callback(bytes: number, buffer: Uint8Array): boolean;
+}
+
+export interface DialTarget {
+  /** `http:` or `https:`. */
+  readonly protocol: string;
+  /** Without brackets and without a dot at its end. */
+  readonly hostname: string;
+  readonly port: number;
+  /** The organization that gave the address; null for built-in providers and the operator's own addresses. */
+  readonly tenant: string | null;
+}
+
+export interface DialerOptions {
+  /** EGRESS_ALLOW_CIDRS. */
+  readonly allowCidrs: readonly string[];
+  /** Name resolution, TCP and TLS handshake together. */
+  readonly connectTimeoutMs: number;
+  readonly tenantNames: Names;
+  readonly operatorNames: Names;
+}
+
+/** Finding the address, dialling and the TLS handshake together took longer than allowed. */
+export class ConnectTimeout extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+type Done = (error: Error | null, socket: Socket | null) => void;
+
+const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+/** TLS sessions that are kept, one for each upstream. */
+const SESSIONS_MAX = 500;
+
+export class Dialer {
+  readonly #options: DialerOptions;
+  readonly #allowed: CidrList;
+  readonly #ipv6 = new Ipv6Reach();
+  /** The last session of each upstream: the next handshake is shorter with it. */
+  readonly #sessions = new LRUCache<string, Buffer>({ max: SESSIONS_MAX });
+
+  constructor(options: DialerOptions) {
+    this.#options = options;
+    this.#allowed = new CidrList(options.allowCidrs);
+  }
+
+  /** Calls back exactly once, and not before it returned. `onread`: instead of `data` events. */
+  dial(target: DialTarget, onread: OnRead | null, done: Done): void {
+    let race: AddressRace | null = null;
+    let finished = false;
+    const finish: Done = (error, socket) => {
+      if (finished) {
+        socket?.destroy();
+        return;
+      }
+      finished = true;
+      clearTimeout(timer);
+      done(error, socket);
+    };
+    const timer = setTimeout(() => {
+      race?.stop();
+      finish(new ConnectTimeout(`connecting to ${target.hostname} took too long`), null);
+    }, this.#options.connectTimeoutMs);
+    this.#addressesOf(target).then(
+      (addresses) => {
+        if (finished) return;
+        const refusal = this.#refusalOf(target, addresses);
+        if (refusal !== null) finish(new EgressRefused(refusal), null);
+        else race = this.#race(target, addresses, onread, finish);
+      },
+      (error: Error) => finish(error, null),
+    );
+  }
+
+  async #addressesOf({ hostname, tenant }: DialTarget): Promise<readonly ResolvedAddress[]> {
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family }];
+    const { tenantNames, operatorNames } = this.#options;
+    return (tenant === null ? operatorNames : tenantNames).resolve(hostname, tenant);
+  }
+
+  #refusalOf({ hostname, port, tenant }: DialTarget, addresses: readonly ResolvedAddress[]): string | null {
+    return tenant === null ? null : refusalOf(hostname, port, addresses, this.#allowed);
+  }
+
+  #race(target: DialTarget, addresses: readonly ResolvedAddress[], onread: OnRead | null, done: Done): AddressRace {
+    const { protocol, hostname, port, tenant } = target;
+    const secure = protocol === 'https:';
+    const reading = onread === null ? SOCKET_OPTIONS : { ...SOCKET_OPTIONS, onread };
+    const sessionKey = `${tenant === null ? 'own' : 'tenants'} ${hostname}:${port}`;
+    const open = (host: string): Socket =>
+      secure
+        ? connectTls({
+            ...reading,
+            host,
+            port,
+            ALPNProtocols: ['http/1.1'],
+            session: this.#sessions.get(sessionKey),
+            ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+          } as ConnectionOptions)
+        : connectTcp({ ...reading, host, port });
+    const check = (socket: Socket): Error | null => (tenant === null ? null : this.#peerProblem(hostname, socket));
+    const ordered = inTurn(addresses, this.#ipv6.reaches);
+    return new AddressRace({ addresses: ordered, open, secure, check }, (error, socket) => {
+      if (socket !== null && secure) this.#keepSessions(sessionKey, socket as TLSSocket);
+      done(error, socket);
+    });
+  }
+
+  #peerProblem(hostname: string, socket: Socket): Error | null {
+    const peer = unmapped(socket.remoteAddress ?? '');
+    if (isPublicAddress(peer) || this.#allowed.includes(peer)) return null;
+    return new EgressRefused(`${hostname} is connected to ${peer}, not a public address`);
+  }
+
+  /**
+   * TLS 1.3 brings sessions later on, 1.2 has its only one now. Never before the peer's name was checked: a resumed
+   * handshake does not check it again.
+   */
+  #keepSessions(key: string, socket: TLSSocket): void {
+    const now = socket.getProtocol() === 'TLSv1.2' ? socket.getSession() : undefined;
+    if (now !== undefined) this.#sessions.set(key, now);
+    socket.on('session', (session) => this.#sessions.set(key, session));
+  }
+}
