@@ -1,0 +1,28 @@
+// Fails when the registry knows a serious weakness of what production runs (dependencies of the images). Where no registry
+// answers audits (mirrors, no network) it says so and passes: an audit is no reason that nothing can be built.
+import { spawnSync } from 'node:child_process';
+
+const SERIOUS = ['high', 'critical'];
+
+const shipped = ['base', 'proto', 'dataplane', 'controlplane', 'singlenode'].flatMap((name) => ['-w', name]);
+const args = ['audit', '--audit', '--omit=dev', '--json', ...shipped];
+const { stdout, error } = spawnSync('npm', args, { encoding: 'utf8' });
+if (error) throw error;
+let report = {};
+try {
+  report = JSON.parse(stdout);
+} catch {
+  // npm itself failed
+}
+if (report.vulnerabilities === undefined) {
+  console.log(`audit: no registry answered (${report.message ?? 'npm gave no reason'})`);
+} else {
+  const found = Object.values(report.vulnerabilities);
+  for (const { name, severity, range, via } of found) {
+    const titles = via.flatMap((one) => (typeof one === 'string' ? [] : [`${one.title} ${one.url}`]));
+    console.log(`audit: ${severity}: ${name} ${range} ${titles.join('; ')}`);
+  }
+  const serious = found.filter(({ severity }) => SERIOUS.includes(severity)).length;
+  console.log(`audit: ${found.length} weak packages, ${serious} of them seriously`);
+  if (serious > 0) process.exitCode = 1;
+}
