@@ -38,6 +38,7 @@ export type IPriceOverride = acg.v1.IPriceOverride;
 export type IReportUsageRequest = acg.v1.IReportUsageRequest;
 export type IReportUsageResponse = acg.v1.IReportUsageResponse;
 export type IUsageRecord = acg.v1.IUsageRecord;
+export type IAgentSpend = acg.v1.IAgentSpend;
 export type IRejectionCount = acg.v1.IRejectionCount;
 export type IAddressSighting = acg.v1.IAddressSighting;
 export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;

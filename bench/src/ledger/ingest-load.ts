@@ -58,6 +58,7 @@ function encodeBatch({ orgId, agentIds }: IngestTarget, size: number): Buffer {
       keyId: agentId,
       agentId,
       orgId,
+      projectId: orgId,
       providerSlug: i % 3 === 0 ? 'anthropic' : 'openai',
       accountId: agentId,
       startedAtMs: nowMs - (i % 5_000),

@@ -19,11 +19,12 @@ export interface Seeded {
   readonly wanted: number;
 }
 
-export async function seedLedger(
-  sql: Sql,
-  tenant: { readonly orgId: string; readonly projectId: string },
-  rows: number,
-): Promise<Seeded> {
+interface Tenant {
+  readonly orgId: string;
+  readonly projectId: string;
+}
+
+export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promise<Seeded> {
   const agentIds = Array.from({ length: AGENTS }, () => uuidv7(Date.now()));
   for (const id of agentIds) {
     await sql`insert into agents (id, org_id, project_id, name, slug, budget_cents_monthly, created_at)
@@ -39,7 +40,7 @@ export async function seedLedger(
   const lanes = [1, 2].map(async () => {
     for (let day = work.shift(); day !== undefined; day = work.shift()) {
       const spanMs = day === today ? Date.now() - today : DAY_MS;
-      await fillDay(sql, tenant.orgId, agentIds, day, perDay, spanMs);
+      await fillDay(sql, tenant, agentIds, day, perDay, spanMs);
     }
   });
   await Promise.all(lanes);
@@ -55,7 +56,7 @@ export async function seedLedger(
 /** Rows in order of time, as they arrive. Agent 0 gets a tenth, the others the rest; one call in 50 fails. */
 async function fillDay(
   sql: Sql,
-  orgId: string,
+  { orgId, projectId }: Tenant,
   agentIds: readonly string[],
   day: number,
   rows: number,
@@ -65,13 +66,17 @@ async function fillDay(
     await tx`set local synchronous_commit = off`;
     await tx`set local statement_timeout = 0`;
     await tx`
-      insert into usage_records
+      insert into usage_records (id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path,
+        status, upstream_status, error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
+        tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed,
+        websocket, data_plane_id, project_id)
       select uuidv7(), ${new Date(day)}::timestamptz + make_interval(secs => floor(i * ${spanMs}::float8 / ${rows}) / 1000),
              ${orgId}::uuid, a.id, a.id, (array['openai','anthropic','supabase','resend'])[1 + (i / 3) % 4], a.id, 'POST',
              '/v1/chat/completions', case when i % 50 = 0 then 500 else 200 end, case when i % 50 = 0 then 500 else 200 end,
-             case when i % 5000 = 0 then 'timeout' else '' end, 'gpt-4o-mini-2024-07-18', 100 + i % 900, i % 64, 0,
+             case when i % 5000 = 0 then 'timeout' else '' end,
+             (array['gpt-4o-mini-2024-07-18', 'gpt-5-mini', 'claude-sonnet-5-5'])[1 + (i / 7) % 3], 100 + i % 900, i % 64, 0,
              i % 700, 0, 100000 + i % 9000000, 'reported', 'library',
-             (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed'
+             (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed', ${projectId}::uuid
         from generate_series(1, ${rows}::integer) as i,
              lateral (select (${[...agentIds]}::uuid[])[case when i % 10 = 0 then 1 else 2 + (i * 7919::bigint) % ${AGENTS - 1} end] as id) a`;
   });
@@ -94,18 +99,18 @@ async function rollUp(sql: Sql): Promise<void> {
     await tx`set local statement_timeout = 0`;
     await tx`set local work_mem = '256MB'`;
     await tx`
-      insert into usage_hourly (agent_id, provider_slug, hour, org_id, requests, errors, tokens_in, tokens_out,
-        cost_nanos, duration_ms_sum, latency_sketch)
-      select agent_id, provider_slug, hour, min(org_id::text)::uuid, sum(n), sum(errors), sum(tokens_in), sum(tokens_out),
+      insert into usage_hourly (agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors,
+        tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch)
+      select agent_id, provider_slug, model, key_id, hour, min(org_id::text)::uuid, min(project_id::text)::uuid, sum(n), sum(errors), sum(tokens_in), sum(tokens_out),
              sum(cost), sum(duration), string_agg(int2send(bucket::int2) || int2send(n::int2), ''::bytea order by bucket)
-        from (select agent_id, provider_slug, date_trunc('hour', started_at) as hour, org_id,
+        from (select agent_id, provider_slug, model, key_id, project_id, date_trunc('hour', started_at) as hour, org_id,
                      case when duration_ms <= 100 then duration_ms
                           else 100 + ceil(ln(duration_ms / 100.0::float8) / ln(1.025::float8)) end as bucket,
                      count(*) as n, count(*) filter (where status >= 400) as errors,
                      sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write) as tokens_in,
                      sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
-                from usage_records group by 1, 2, 3, 4, 5) b
-       group by agent_id, provider_slug, hour`;
+                from usage_records group by 1, 2, 3, 4, 5, 6, 7, 8) b
+       group by agent_id, provider_slug, model, key_id, hour`;
     await tx`
       insert into month_spend (agent_id, month, org_id, spent_nanos)
       select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly group by 1, 2`;

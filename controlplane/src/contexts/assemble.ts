@@ -33,6 +33,7 @@ export function assembleContext(
     ...oldLimits(effectiveLimits(agent)),
     spendMonth: agent.spendMonth,
     spendNanos: Number(agent.spendNanos),
+    ledgerNanos: agent.ledgerNanos,
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     upstreams,
     unassignedProviders: all.filter((slug) => !assigned.has(slug)),

@@ -28,6 +28,8 @@ export interface AgentRow extends OwnLimits {
   readonly spendMonth: string;
   /** Text: a sum may be above 2^53. */
   readonly spendNanos: string;
+  /** The part of it that only the ledger counts. */
+  readonly ledgerNanos: number;
   readonly accounts: readonly AccountRow[];
   /** Live custom providers of the organization. */
   readonly customSlugs: readonly string[];
@@ -86,6 +88,8 @@ export async function loadByTokenHash(
           'spendMonth', (select month from spend_month),
           'spendNanos', coalesce((select spent_nanos from month_spend s, spend_month
                           where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,
+          'ledgerNanos', coalesce((select ledger_nanos from month_spend s, spend_month
+                          where s.agent_id = agent.id and s.month = spend_month.month), 0),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', p.status, 'keyId', p.key_id,
               'nonce', encode(p.nonce, 'base64'), 'ciphertext', encode(p.ciphertext, 'base64'),

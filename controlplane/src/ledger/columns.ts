@@ -5,6 +5,8 @@
 import { count, INT4_MAX, integer, STATUS_MAX, slug, text, uuid } from './checks.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
 
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+
 export interface Column<Part> {
   readonly field: keyof Part;
   /** Null: checked but not stored. */
@@ -135,6 +137,20 @@ export const KINDS: readonly Column<UsageKind>[] = [
     (k) => k.accountId,
     (k, value) => (k.accountId = value),
   ),
+  {
+    field: 'projectId',
+    column: 'project_id',
+    type: 'uuid',
+    value: (k) => k.projectId || null,
+    check: (k) => (k.projectId = k.projectId === '' ? '' : uuid('project_id', k.projectId)),
+  },
+  {
+    field: 'month',
+    column: null,
+    type: 'text',
+    value: (k) => k.month,
+    check: (k) => (k.month = MONTH.test(k.month) ? k.month : ''),
+  },
   {
     field: 'providerSlug',
     column: 'provider_slug',

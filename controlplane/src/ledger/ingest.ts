@@ -11,11 +11,10 @@ import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
-import { addLate } from './daily-rollups.js';
 import * as ledger from './ledger.js';
 import type { UsagePartitions } from './partitions.js';
 import { type Report, type ReportBatch, readReport, type SightingEntry } from './report-batch.js';
-import { rollUp } from './rollup.js';
+import { type AgentMonth, paidMonths, rollUp } from './rollup.js';
 import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
 
@@ -60,6 +59,14 @@ interface Pending {
   resolve(response: IReportUsageResponse): void;
   reject(error: unknown): void;
 }
+
+interface Booking {
+  /** Why the database refused records, by id. */
+  readonly refused: ReadonlyMap<string, string>;
+  readonly totals: ReadonlyMap<string, ledger.MonthTotal>;
+}
+
+const monthKey = ({ agentId, month }: AgentMonth): string => `${agentId} ${month}`;
 
 const TRANSACTIONS_MAX = 2;
 const RECORDS_PER_TRANSACTION = 4_096;
@@ -115,8 +122,11 @@ export class Ingest {
 
   async #settle(reports: readonly Pending[]): Promise<void> {
     try {
-      const refused = await this.#book(reports.map(({ report }) => report));
-      for (const { report, resolve } of reports) resolve({ rejected: rejectedOf(report, refused) });
+      const { refused, totals } = await this.#book(reports.map(({ report }) => report));
+      for (const { report, resolve } of reports) {
+        const spend = paidMonths(report.entries).flatMap((month) => totals.get(monthKey(month)) ?? []);
+        resolve({ rejected: rejectedOf(report, refused), spend });
+      }
     } catch (error) {
       for (const { reject } of reports) reject(error);
     } finally {
@@ -125,8 +135,7 @@ export class Ingest {
     }
   }
 
-  /** Why the database refused records, by id. */
-  async #book(reports: readonly Report[]): Promise<ReadonlyMap<string, string>> {
+  async #book(reports: readonly Report[]): Promise<Booking> {
     const startMs = performance.now();
     const batch = merge(reports);
     const refused: PoisonEntry[] = [];
@@ -140,7 +149,12 @@ export class Ingest {
     for (const entry of batch.entries) oldestMs = Math.min(oldestMs, entry.startedAtMs + entry.durationMs);
     const seconds = (performance.now() - startMs) / 1_000;
     this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
-    return new Map(refused.map(({ sentId, reason }) => [sentId, reason]));
+    // Also of what was booked before: the answer to the first attempt may have been lost.
+    const totals = await ledger.selectMonthTotals(this.#sql, paidMonths(batch.entries));
+    return {
+      refused: new Map(refused.map(({ sentId, reason }) => [sentId, reason])),
+      totals: new Map(totals.map((total) => [monthKey(total), total])),
+    };
   }
 
   /** How many records were new. Adds what the database refuses to `poison`. */
@@ -181,11 +195,11 @@ export class Ingest {
     const rejections = batch.rejections.filter(({ id }) => counts.has(id));
     await addRejections(tx, rejections);
     await this.#addHourly(tx, hourly);
-    await addLate(tx, hourly, Date.now());
+    await ledger.noteLate(tx, hourly, Date.now());
     const totals = await ledger.addMonthSpend(tx, months);
-    const sums = new Map(months.map((sum) => [`${sum.agentId} ${sum.month}`, sum]));
+    const sums = new Map(months.map((sum) => [monthKey(sum), sum]));
     const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {
-      const added = sums.get(`${agentId} ${month}`)!;
+      const added = sums.get(monthKey({ agentId, month }))!;
       return { agentId, month, orgId: added.orgId, beforeNanos: spentNanos - added.costNanos, afterNanos: spentNanos };
     });
     const sightings = batch.sightings.filter(({ id }) => counts.has(id));

@@ -4,8 +4,9 @@
  * at once wait for each other but never in a circle.
  */
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import { type Column, FIGURES, KINDS } from './columns.js';
+import { dayOf } from './partitions.js';
 import type { HourlySum, MonthSum } from './rollup.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
 
@@ -84,41 +85,56 @@ export async function touchKeys(tx: Tx, lastUsed: ReadonlyMap<string, number>): 
     update api_keys set last_used_at = free.at from free where api_keys.id = free.id`;
 }
 
+/** Stands for an id that is not known. */
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
 export async function addHourly(tx: Tx, sums: readonly HourlySum[], sketchBytesMax: number): Promise<GrownSketch[]> {
   const column = (value: (sum: HourlySum) => string | number) => arrayLiteral(sums, value);
   return tx<GrownSketch[]>`
     with booked as (
-      insert into usage_hourly as h (agent_id, provider_slug, hour, org_id, requests, errors, tokens_in, tokens_out,
-        cost_nanos, duration_ms_sum, latency_sketch)
-      select * from unnest(
-        ${column((s) => s.agentId)}::text::uuid[],
-        ${column((s) => s.providerSlug)}::text::text[],
-        ${column((s) => new Date(s.hourMs).toISOString())}::text::timestamptz[],
-        ${column((s) => s.orgId)}::text::uuid[],
-        ${column((s) => s.requests)}::text::bigint[],
-        ${column((s) => s.errors)}::text::bigint[],
-        ${column((s) => s.tokensIn)}::text::bigint[],
-        ${column((s) => s.tokensOut)}::text::bigint[],
-        ${column((s) => s.costNanos)}::text::bigint[],
-        ${column((s) => s.durationMsSum)}::text::bigint[],
-        ${column((s) => `\\x${s.sketch.encode().toString('hex')}`)}::text::bytea[]
-      ) as r(agent_id, provider_slug, hour)
-      order by agent_id, hour, provider_slug
-      on conflict (agent_id, hour, provider_slug) do update set
+      insert into usage_hourly as h (agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors,
+        tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch)
+      select agent_id, provider_slug, model, key_id, hour, org_id,
+             case when project_id <> ${NO_ID} then project_id
+                  else coalesce((select a.project_id from agents a where a.id = agent_id), project_id) end,
+             requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, sketch
+        from unnest(
+          ${column((s) => s.agentId)}::text::uuid[],
+          ${column((s) => s.providerSlug)}::text::text[],
+          ${column((s) => s.model)}::text::text[],
+          ${column((s) => s.keyId)}::text::uuid[],
+          ${column((s) => new Date(s.hourMs).toISOString())}::text::timestamptz[],
+          ${column((s) => s.orgId)}::text::uuid[],
+          ${column((s) => s.projectId || NO_ID)}::text::uuid[],
+          ${column((s) => s.requests)}::text::bigint[],
+          ${column((s) => s.errors)}::text::bigint[],
+          ${column((s) => s.tokensIn)}::text::bigint[],
+          ${column((s) => s.tokensOut)}::text::bigint[],
+          ${column((s) => s.costNanos)}::text::bigint[],
+          ${column((s) => s.durationMsSum)}::text::bigint[],
+          ${column((s) => `\\x${s.sketch.encode().toString('hex')}`)}::text::bytea[]
+        ) as r(agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors, tokens_in, tokens_out,
+          cost_nanos, duration_ms_sum, sketch)
+       order by agent_id, hour, provider_slug, model, key_id
+      on conflict (agent_id, hour, provider_slug, model, key_id) do update set
         requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,
         tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_out,
         cost_nanos = h.cost_nanos + excluded.cost_nanos,
         duration_ms_sum = h.duration_ms_sum + excluded.duration_ms_sum,
         latency_sketch = h.latency_sketch || excluded.latency_sketch
-      returning agent_id, provider_slug, hour, latency_sketch)
-    select agent_id as "agentId", provider_slug as "providerSlug", hour, latency_sketch as sketch from booked
-     where octet_length(latency_sketch) > ${sketchBytesMax} order by agent_id, hour, provider_slug`;
+      returning agent_id, provider_slug, model, key_id, hour, latency_sketch)
+    select agent_id as "agentId", provider_slug as "providerSlug", model, key_id as "keyId", hour,
+           latency_sketch as sketch
+      from booked where octet_length(latency_sketch) > ${sketchBytesMax}
+     order by agent_id, hour, provider_slug, model, key_id`;
 }
 
 export interface GrownSketch {
   readonly agentId: string;
   readonly providerSlug: string;
+  readonly model: string;
+  readonly keyId: string;
   readonly hour: Date;
   readonly sketch: Buffer;
 }
@@ -132,16 +148,38 @@ export async function replaceSketches(tx: Tx, sketches: readonly GrownSketch[]):
       from unnest(
         ${column((s) => s.agentId)}::text::uuid[],
         ${column((s) => s.providerSlug)}::text::text[],
+        ${column((s) => s.model)}::text::text[],
+        ${column((s) => s.keyId)}::text::uuid[],
         ${column((s) => s.hour.toISOString())}::text::timestamptz[],
         ${column((s) => `\\x${s.sketch.toString('hex')}`)}::text::bytea[]
-      ) as r(agent_id, provider_slug, hour, sketch)
-     where h.agent_id = r.agent_id and h.provider_slug = r.provider_slug and h.hour = r.hour`;
+      ) as r(agent_id, provider_slug, model, key_id, hour, sketch)
+     where h.agent_id = r.agent_id and h.provider_slug = r.provider_slug and h.model = r.model
+       and h.key_id = r.key_id and h.hour = r.hour`;
+}
+
+/** Notes that something was booked in past days, so that they are added up anew. */
+export async function noteLate(tx: Tx, sums: readonly HourlySum[], nowMs: number): Promise<void> {
+  const todayMs = dayOf(nowMs);
+  const late = new Map<string, { readonly orgId: string; readonly dayMs: number }>();
+  for (const { orgId, hourMs } of sums) {
+    const dayMs = dayOf(hourMs);
+    if (dayMs < todayMs) late.set(`${orgId} ${dayMs}`, { orgId, dayMs });
+  }
+  if (late.size === 0) return;
+  const days = [...late.values()];
+  await tx`
+    insert into usage_late (org_id, day)
+    select * from unnest(
+      ${arrayLiteral(days, ({ orgId }) => orgId)}::text::uuid[],
+      ${arrayLiteral(days, ({ dayMs }) => new Date(dayMs).toISOString())}::text::timestamptz[])`;
 }
 
 export interface MonthTotal {
   readonly agentId: string;
   readonly month: string;
   readonly spentNanos: number;
+  /** The part that only the ledger counts. */
+  readonly ledgerNanos: number;
 }
 
 /** Adds to the months' spend; returns the new totals. */
@@ -157,5 +195,18 @@ export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
     ) as r(agent_id, month, org_id, spent_nanos)
     order by agent_id, month
     on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos
-    returning agent_id as "agentId", month, spent_nanos as "spentNanos"`;
+    returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
+}
+
+/** The totals of months that have some. */
+export async function selectMonthTotals(
+  sql: Sql,
+  months: readonly { readonly agentId: string; readonly month: string }[],
+): Promise<readonly MonthTotal[]> {
+  if (months.length === 0) return [];
+  return sql<MonthTotal[]>`
+    select agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"
+      from month_spend join unnest(
+        ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+        ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
 }

@@ -2,11 +2,8 @@
 import { Sketch } from './sketch.js';
 import { isError, type UsageEntry, type UsageKind } from './usage-entry.js';
 
-export interface HourlySum {
-  readonly agentId: string;
-  readonly orgId: string;
-  readonly providerSlug: string;
-  readonly hourMs: number;
+/** What is added up of calls. */
+export interface UsageSums {
   requests: number;
   errors: number;
   tokensIn: number;
@@ -16,11 +13,26 @@ export interface HourlySum {
   readonly sketch: Sketch;
 }
 
-export interface MonthSum {
+export interface HourlySum extends UsageSums {
   readonly agentId: string;
   readonly orgId: string;
-  /** `YYYY-MM`, UTC, of the start of the calls. */
+  /** `''`: not known. */
+  readonly projectId: string;
+  readonly providerSlug: string;
+  /** `''`: the call has none. */
+  readonly model: string;
+  readonly keyId: string;
+  readonly hourMs: number;
+}
+
+export interface AgentMonth {
+  readonly agentId: string;
+  /** `YYYY-MM`, UTC. */
   readonly month: string;
+}
+
+export interface MonthSum extends AgentMonth {
+  readonly orgId: string;
   costNanos: number;
 }
 
@@ -33,11 +45,25 @@ export interface Rollup {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
 
 /** `YYYY-MM` in UTC. */
 export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+
+/**
+ * The hour to which a call is counted: that of its start, but never outside the month of its admission. Where the two
+ * differ (a call that waited at the turn of a month, two clocks), it is the hour of that month that is nearest. A month
+ * further away than a day is a mistake and does not count.
+ */
+export function countedHour(startedAtMs: number, month: string): number {
+  if (month === '' || month === monthOf(startedAtMs)) return hourOf(startedAtMs);
+  const firstMs = Date.parse(`${month}-01`);
+  if (startedAtMs < firstMs) return firstMs - startedAtMs > DAY_MS ? hourOf(startedAtMs) : firstMs;
+  const endMs = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
+  return startedAtMs - endMs > DAY_MS ? hourOf(startedAtMs) : endMs - HOUR_MS;
+}
 
 export function rollUp(entries: readonly UsageEntry[]): Rollup {
   const hourly = new Map<string, HourlySum>();
@@ -47,15 +73,22 @@ export function rollUp(entries: readonly UsageEntry[]): Rollup {
   const found = new Map<UsageKind, Found>();
   for (const entry of entries) {
     const { kind } = entry;
-    const hourMs = hourOf(entry.startedAtMs);
+    const startedHourMs = hourOf(entry.startedAtMs);
     let sums = found.get(kind);
-    if (sums === undefined || sums.hourly.hourMs !== hourMs) {
-      sums = { hourly: hourlySum(hourly, kind, hourMs), month: null, failed: isError(kind), lastUsedMs: 0 };
+    if (sums === undefined || sums.startedHourMs !== startedHourMs) {
+      const hourMs = countedHour(entry.startedAtMs, kind.month);
+      sums = {
+        startedHourMs,
+        hourly: hourlySum(hourly, kind, hourMs),
+        month: null,
+        failed: isError(kind),
+        lastUsedMs: 0,
+      };
       found.set(kind, sums);
     }
     add(sums.hourly, entry, sums.failed);
     if (entry.costNanos > 0) {
-      sums.month ??= monthSum(months, kind, hourMs);
+      sums.month ??= monthSum(months, kind, sums.hourly.hourMs);
       sums.month.costNanos += entry.costNanos;
     }
     if (entry.startedAtMs > sums.lastUsedMs) {
@@ -66,7 +99,23 @@ export function rollUp(entries: readonly UsageEntry[]): Rollup {
   return { hourly: [...hourly.values()], months: [...months.values()], lastUsed };
 }
 
+/** The months to which the entries add, each once. */
+export function paidMonths(entries: readonly UsageEntry[]): readonly AgentMonth[] {
+  const months = new Map<string, AgentMonth>();
+  const seen = new Map<UsageKind, number>();
+  for (const { kind, startedAtMs, costNanos } of entries) {
+    const startedHourMs = hourOf(startedAtMs);
+    if (costNanos === 0 || seen.get(kind) === startedHourMs) continue;
+    seen.set(kind, startedHourMs);
+    const { agentId } = kind;
+    const month = monthOf(countedHour(startedAtMs, kind.month));
+    months.set(`${agentId} ${month}`, { agentId, month });
+  }
+  return [...months.values()];
+}
+
 interface Found {
+  readonly startedHourMs: number;
   readonly hourly: HourlySum;
   /** Null until something was spent. */
   month: MonthSum | null;
@@ -75,18 +124,18 @@ interface Found {
 }
 
 function hourlySum(hourly: Map<string, HourlySum>, kind: UsageKind, hourMs: number): HourlySum {
-  const { agentId, orgId, providerSlug } = kind;
-  const key = `${agentId} ${hourMs} ${providerSlug}`;
+  const { agentId, orgId, projectId, providerSlug, model, keyId } = kind;
+  const key = `${agentId} ${hourMs} ${providerSlug} ${keyId} ${model}`;
   let sum = hourly.get(key);
   if (sum === undefined) {
     const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0, durationMsSum: 0 };
-    sum = { agentId, orgId, providerSlug, hourMs, ...zero, sketch: new Sketch() };
+    sum = { agentId, orgId, projectId, providerSlug, model, keyId, hourMs, ...zero, sketch: new Sketch() };
     hourly.set(key, sum);
   }
   return sum;
 }
 
-function add(sum: HourlySum, entry: UsageEntry, failed: boolean): void {
+function add(sum: UsageSums, entry: UsageEntry, failed: boolean): void {
   sum.requests++;
   if (failed) sum.errors++;
   sum.tokensIn += entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;

@@ -15,6 +15,8 @@ import { UsageReports } from '../reports/reports.js';
 import { usageRoutes } from '../reports/routes.js';
 
 const MAINTAIN_INTERVAL_MS = 3_600_000;
+/** How long a past day in which something was booked late is read from its hours. */
+const CLOSE_DAYS_INTERVAL_MS = 300_000;
 
 export interface AccountingParts {
   readonly config: Config;
@@ -51,20 +53,20 @@ export function buildAccounting(app: App, { config, log, sql, metrics, observers
       closing = false;
     }
   };
-  const maintain = () => {
-    background.run('usage retention', () => partitions.maintain(Date.now()));
-    background.run('usage of past days', closeDays);
+  const timers: NodeJS.Timeout[] = [];
+  const every = (ms: number, name: string, work: () => Promise<void>): void => {
+    timers.push(setInterval(() => background.run(name, work), ms).unref());
   };
-  let timer: NodeJS.Timeout | undefined;
   return {
     ingest,
     async start() {
       await partitions.maintain(Date.now());
       background.run('usage of past days', closeDays);
-      timer = setInterval(maintain, MAINTAIN_INTERVAL_MS).unref();
+      every(MAINTAIN_INTERVAL_MS, 'usage retention', () => partitions.maintain(Date.now()));
+      every(CLOSE_DAYS_INTERVAL_MS, 'usage of past days', closeDays);
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       searches.stop();
       await background.idle();
     },

@@ -1,6 +1,7 @@
 /** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
 import type { Sql } from '../db/sql.js';
-import { DAY_MS, type Interval, type TimeRange } from './period.js';
+import type { Interval, TimeRange } from './period.js';
+import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
 
 export interface ReportedAgent {
   readonly id: string;
@@ -16,82 +17,87 @@ export function loadAgents(sql: Sql, orgId: string, ids: readonly string[]): Pro
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
 }
 
-/** Sums of one agent and provider. */
-export interface ProviderSums {
-  readonly agentId: string;
-  readonly providerSlug: string;
+/** Sums of calls. */
+export interface Sums {
   readonly requests: number;
   readonly errors: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
   readonly costNanos: bigint;
   readonly durationMsSum: number;
+}
+
+/** Sums of one agent and provider. */
+export interface ProviderSums extends Sums {
+  readonly agentId: string;
+  readonly providerSlug: string;
   /** All rollups' sketches behind each other: {@link Sketch.decode} reads them as one. */
   readonly sketches: Buffer;
 }
 
-/**
- * Rollups of agents over a range of whole hours: whole days from the days' rollups as far as they are made, what is
- * left at both ends from the hours'.
- */
-function rollups(sql: Sql, agentIds: readonly string[], { fromMs, toMs }: TimeRange) {
-  const [from, to] = [new Date(fromMs), new Date(toMs)];
-  const firstDay = new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS);
-  const lastDay = new Date(Math.floor(toMs / DAY_MS) * DAY_MS);
-  const rolledUntil = sql`least(${lastDay}::timestamptz, (select rolled_until from usage_daily_progress))`;
-  const of = sql`agent_id = any(${[...agentIds]}::uuid[])`;
-  const sums = sql`requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch`;
-  return sql`(
-    select agent_id, provider_slug, day as hour, ${sums} from usage_daily
-     where ${of} and day >= ${firstDay} and day < ${rolledUntil}
-    union all
-    select agent_id, provider_slug, hour, ${sums} from usage_hourly
-     where ${of} and hour >= ${from} and hour < least(${firstDay}::timestamptz, ${to}::timestamptz)
-    union all
-    select agent_id, provider_slug, hour, ${sums} from usage_hourly
-     where ${of} and hour >= greatest(${firstDay}::timestamptz, ${rolledUntil}) and hour < ${to})`;
-}
+/** Money as text: a sum may be above 2^53. */
+type Raw<T extends { readonly costNanos: bigint }> = Omit<T, 'costNanos'> & { readonly costNanos: string };
+const exact = <T extends { readonly costNanos: string }>(rows: readonly T[]) =>
+  rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
+
+const SUMS = `sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn",
+  sum(tokens_out)::bigint as "tokensOut", sum(cost_nanos)::text as "costNanos",
+  sum(duration_ms_sum)::bigint as "durationMsSum"`;
 
 export async function sumByProvider(
   sql: Sql,
-  agentIds: readonly string[],
+  scope: Scope,
   range: TimeRange,
   withSketches: boolean,
 ): Promise<readonly ProviderSums[]> {
   const sketches = withSketches ? sql`string_agg(latency_sketch, ''::bytea)` : sql`''::bytea`;
-  const rows = await sql<(Omit<ProviderSums, 'costNanos'> & { readonly costNanos: string })[]>`
-    select agent_id as "agentId", provider_slug as "providerSlug", sum(requests)::bigint as requests,
-           sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn", sum(tokens_out)::bigint as "tokensOut",
-           sum(cost_nanos)::text as "costNanos", sum(duration_ms_sum)::bigint as "durationMsSum", ${sketches} as sketches
-      from ${rollups(sql, agentIds, range)} r
-     group by agent_id, provider_slug order by sum(requests) desc, provider_slug`;
-  return rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
+  return exact(
+    await sql<Raw<ProviderSums>[]>`
+      select agent_id as "agentId", provider_slug as "providerSlug", ${sql.unsafe(SUMS)}, ${sketches} as sketches
+        from ${rollupsOfAgents(sql, scope, range)} r
+       group by agent_id, provider_slug order by sum(requests) desc, provider_slug`,
+  );
 }
 
-export interface BucketSums {
+export interface ValueSums extends Sums {
+  /** Of the dimension: a slug, a model's name, an id; `''` or the nil UUID where it is not known. */
+  readonly value: string;
+}
+
+/** The dearest first. */
+export async function sumBy(
+  sql: Sql,
+  scope: Scope,
+  range: TimeRange,
+  dimension: Dimension,
+): Promise<readonly ValueSums[]> {
+  return exact(
+    await sql<Raw<ValueSums>[]>`
+      select value, ${sql.unsafe(SUMS)} from ${rollupsBy(sql, scope, range, dimension)} r
+       group by value order by sum(cost_nanos) desc, sum(requests) desc, value`,
+  );
+}
+
+export interface BucketSums extends Sums {
   readonly bucket: Date;
-  readonly requests: number;
-  readonly errors: number;
-  readonly costNanos: bigint;
-  readonly durationMsSum: number;
 }
 
 /** Only buckets with calls. */
 export async function sumByBucket(
   sql: Sql,
-  agentId: string,
+  scope: Scope,
   range: TimeRange,
   interval: Interval,
 ): Promise<readonly BucketSums[]> {
   const hours = sql`(
     select * from usage_hourly
-     where agent_id = ${agentId} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
-  const rows = await sql<(Omit<BucketSums, 'costNanos'> & { readonly costNanos: string })[]>`
-    select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
-           sum(cost_nanos)::text as "costNanos", sum(duration_ms_sum)::bigint as "durationMsSum"
-      from ${interval === 'hour' ? hours : rollups(sql, [agentId], range)} r
-     group by 1`;
-  return rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
+     where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
+  return exact(
+    await sql<Raw<BucketSums>[]>`
+      select date_trunc(${interval}, hour) as bucket, ${sql.unsafe(SUMS)}
+        from ${interval === 'hour' ? hours : rollupsBy(sql, scope, range, 'provider')} r
+       group by 1`,
+  );
 }
 
 export interface RejectionSum {
@@ -102,17 +108,12 @@ export interface RejectionSum {
   readonly count: number;
 }
 
-export function sumRejections(
-  sql: Sql,
-  agentIds: readonly string[],
-  range: TimeRange,
-  interval: Interval,
-): Promise<RejectionSum[]> {
+export function sumRejections(sql: Sql, scope: Scope, range: TimeRange, interval: Interval): Promise<RejectionSum[]> {
   return sql<RejectionSum[]>`
     select agent_id as "agentId", provider_slug as "providerSlug", date_trunc(${interval}, hour) as bucket,
            sum(count)::bigint as count
       from rejections_hourly
-     where agent_id = any(${[...agentIds]}::uuid[]) and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
      group by agent_id, provider_slug, bucket`;
 }
 

@@ -16,6 +16,7 @@ import {
   type TimeRange,
 } from './period.js';
 import * as store from './report-store.js';
+import type { Scope } from './rollup-source.js';
 import type { ComparedAgent, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
 
 export class UsageReports {
@@ -28,8 +29,8 @@ export class UsageReports {
     const range = dayRange(start, end, this.now());
     await this.agent(actor, agentId);
     const [sums, rejected] = await Promise.all([
-      store.sumByProvider(this.sql, [agentId], range, false),
-      this.#rejectedByProvider(agentId, range),
+      store.sumByProvider(this.sql, ofAgents(actor, [agentId]), range, false),
+      this.#rejectedByProvider(actor, agentId, range),
     ]);
     return withRefusedOnly(sums, rejected).map((row) => ({
       providerSlug: row.providerSlug,
@@ -44,7 +45,7 @@ export class UsageReports {
 
   async summary(actor: Actor, agentId: string, period: Period): Promise<UsageSummary> {
     const agent = await this.agent(actor, agentId);
-    const summaries = await this.#summaries([agent], period);
+    const summaries = await this.#summaries(actor, [agent], period);
     return summaries.get(agent.id)!;
   }
 
@@ -52,7 +53,7 @@ export class UsageReports {
   async compare(actor: Actor, agentIds: readonly string[], period: Period): Promise<ComparedAgent[]> {
     const agents = new Map((await store.loadAgents(this.sql, actor.orgId, agentIds)).map((agent) => [agent.id, agent]));
     if (agents.size < agentIds.length) throw new NotFound('agent');
-    const summaries = await this.#summaries([...agents.values()], period);
+    const summaries = await this.#summaries(actor, [...agents.values()], period);
     return agentIds.map((id) => ({ agentId: id, agentName: agents.get(id)!.name, ...summaries.get(id)! }));
   }
 
@@ -60,9 +61,10 @@ export class UsageReports {
     await this.agent(actor, agentId);
     const range = periodRange(period, this.now());
     const interval = given ?? defaultInterval(period);
+    const scope = ofAgents(actor, [agentId]);
     const [sums, refusals] = await Promise.all([
-      store.sumByBucket(this.sql, agentId, range, interval),
-      store.sumRejections(this.sql, [agentId], range, interval),
+      store.sumByBucket(this.sql, scope, range, interval),
+      store.sumRejections(this.sql, scope, range, interval),
     ]);
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
     const rejected = totalsBy(refusals, (row) => row.bucket.getTime());
@@ -83,8 +85,8 @@ export class UsageReports {
     await this.agent(actor, agentId);
     const range = periodRange(period, this.now());
     const [sums, rejected] = await Promise.all([
-      store.sumByProvider(this.sql, [agentId], range, true),
-      this.#rejectedByProvider(agentId, range),
+      store.sumByProvider(this.sql, ofAgents(actor, [agentId]), range, true),
+      this.#rejectedByProvider(actor, agentId, range),
     ]);
     return withRefusedOnly(sums, rejected).map((row) => ({
       providerSlug: row.providerSlug,
@@ -106,13 +108,17 @@ export class UsageReports {
     return agent;
   }
 
-  async #summaries(agents: readonly store.ReportedAgent[], period: Period): Promise<ReadonlyMap<string, UsageSummary>> {
+  async #summaries(
+    actor: Actor,
+    agents: readonly store.ReportedAgent[],
+    period: Period,
+  ): Promise<ReadonlyMap<string, UsageSummary>> {
     const nowMs = this.now();
     const range = periodRange(period, nowMs);
     const ids = agents.map((agent) => agent.id);
     const [sums, refusals, spend] = await Promise.all([
-      store.sumByProvider(this.sql, ids, range, true),
-      store.sumRejections(this.sql, ids, range, 'day'),
+      store.sumByProvider(this.sql, ofAgents(actor, ids), range, true),
+      store.sumRejections(this.sql, ofAgents(actor, ids), range, 'day'),
       store.sumSpend(this.sql, ids, monthOf(nowMs), nowMs),
     ]);
     const rejected = totalsBy(refusals, (row) => row.agentId);
@@ -131,10 +137,13 @@ export class UsageReports {
     );
   }
 
-  async #rejectedByProvider(agentId: string, range: TimeRange): Promise<ReadonlyMap<string, number>> {
-    return totalsBy(await store.sumRejections(this.sql, [agentId], range, 'day'), (row) => row.providerSlug);
+  async #rejectedByProvider(actor: Actor, agentId: string, range: TimeRange): Promise<ReadonlyMap<string, number>> {
+    const sums = await store.sumRejections(this.sql, ofAgents(actor, [agentId]), range, 'day');
+    return totalsBy(sums, (row) => row.providerSlug);
   }
 }
+
+const ofAgents = ({ orgId }: Actor, agentIds: readonly string[]): Scope => ({ orgId, projectId: null, agentIds });
 
 function summarise(rows: readonly store.ProviderSums[], period: Period) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0);

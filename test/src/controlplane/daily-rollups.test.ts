@@ -2,17 +2,19 @@ import { createLogger } from '@acg/base/log';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { dayOf } from '@acg/controlplane/ledger/partitions';
 import { Sketch } from '@acg/controlplane/ledger/sketch';
-import { sumByBucket, sumByProvider } from '@acg/controlplane/reports/report-store';
+import { sumBy, sumByBucket, sumByProvider } from '@acg/controlplane/reports/report-store';
+import { DIMENSIONS } from '@acg/controlplane/reports/rollup-source';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../test-database.js';
-import { newId, newIngest, usageRecord } from './usage-fixture.js';
+import { newAgent, newId, newIngest, usageRecord } from './usage-fixture.js';
 
 const db = useTestDatabase();
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const now = Date.now();
 const today = dayOf(now);
+const ofAgent = (agentId: string) => ({ orgId: usageRecord().orgId!, projectId: null, agentIds: [agentId] });
 const rollups = () => new DailyRollups(db().sql, createLogger('test', 'silent'));
 
 const PROVIDERS = ['openai', 'anthropic', 'resend'];
@@ -43,8 +45,8 @@ async function answers(agentId: string) {
   const { sql } = db();
   return Promise.all(
     RANGES.map(async ([fromMs, toMs]) => {
-      const sums = await sumByProvider(sql, [agentId], { fromMs, toMs }, true);
-      const buckets = await sumByBucket(sql, agentId, { fromMs, toMs }, 'day');
+      const sums = await sumByProvider(sql, ofAgent(agentId), { fromMs, toMs }, true);
+      const buckets = await sumByBucket(sql, ofAgent(agentId), { fromMs, toMs }, 'day');
       return {
         sums: sums
           .map(({ sketches, ...rest }) => ({ ...rest, sketch: Sketch.decode(sketches).encode().toString('hex') }))
@@ -85,7 +87,12 @@ test('daily rollups: reports say the same before, between and after days are add
     buckets,
   }));
   expect(await answers(agentId)).toEqual(withIds);
-  const [late] = await sumByProvider(db().sql, [agentId], { fromMs: today - 21 * DAY, toMs: today - 19 * DAY }, true);
+  const [late] = await sumByProvider(
+    db().sql,
+    ofAgent(agentId),
+    { fromMs: today - 21 * DAY, toMs: today - 19 * DAY },
+    true,
+  );
   expect(late).toMatchObject({ providerSlug: 'vercel', requests: 1 });
 });
 
@@ -100,10 +107,86 @@ test('daily rollups: bookings of past days and the adding up of those days do no
     ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
     ...[6, 5, 4, 3, 2, 1, 0].map((days) => rollups().catchUp(today - days * DAY + 2 * HOUR)),
   ]);
+  const meanwhile = await answers(agentId); // some days are made, some late, some neither
+  await rollups().catchUp(today + 2 * HOUR);
   expect(await rolledUntil()).toBe(today);
+  expect(await db().sql`select from usage_late`).toHaveLength(0);
   const rolled = await answers(agentId);
   await db().sql`update usage_daily_progress set rolled_until = '-infinity'`;
   expect(rolled).toEqual(await answers(agentId));
+  expect(rolled).toEqual(meanwhile);
+});
+
+test('daily rollups: a booking of a past day waits for nobody who adds days up', async () => {
+  const { sql } = db();
+  await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
+  const agentId = newId();
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('usage_daily'))`;
+    await tx`lock table usage_daily, usage_daily_by, usage_daily_progress in exclusive mode`;
+    await newIngest(sql).report({ dataPlaneId: 'd', records: [usageRecord({ agentId, startedAtMs: today - DAY })] });
+  });
+  const [sum] = await sumByProvider(sql, ofAgent(agentId), { fromMs: today - DAY, toMs: today }, false);
+  expect(sum).toMatchObject({ requests: 1 });
+});
+
+test('dimensions: an organization, its projects, models and keys add up the same from hours, days and late days', async () => {
+  const { sql } = db();
+  const ingest = newIngest(sql);
+  await rollups().catchUp(today + 2 * HOUR);
+  const orgId = newId();
+  await sql`insert into organizations (id, name, slug) values (${orgId}, 'O', ${orgId})`;
+  const [gone, here] = [await newAgent(sql, orgId), await newAgent(sql, orgId)];
+  const [{ projectId }] = await sql<[{ projectId: string }]>`
+    select project_id as "projectId" from agents where id = ${gone.id}`;
+  const keys = [newId(), newId(), newId()];
+  const records = Array.from({ length: 300 }, (_, i) => ({
+    ...recordOf(i % 2 === 0 ? gone.id : here.id, i, now - ((i * 7_919_317) % (6 * DAY))),
+    orgId,
+    keyId: keys[i % 3]!,
+    model: i % 7 === 0 ? '' : `m${i % 4}`,
+    // What has none is counted to its agent's project, as long as there is the agent.
+    ...(i % 2 === 0 && (i % 3 === 0 || i >= 200) ? { projectId } : {}),
+  }));
+  await ingest.report({ dataPlaneId: 'd', records: records.slice(0, 200) });
+  await sql`delete from agents where id = ${gone.id}`;
+  const range = { fromMs: today - 6 * DAY + 5 * HOUR, toMs: today + DAY };
+  const all = async () => {
+    const scopes = [
+      { orgId, projectId: null, agentIds: null },
+      { orgId, projectId, agentIds: null },
+      { orgId, projectId: null, agentIds: [gone.id] },
+      { orgId: newId(), projectId: null, agentIds: null },
+    ];
+    const answers = scopes.map(async (scope) => {
+      const by = await Promise.all(DIMENSIONS.map((dimension) => sumBy(sql, scope, range, dimension)));
+      const days = await sumByBucket(sql, scope, range, 'day');
+      return { by, days: [...days].sort((a, b) => a.bucket.getTime() - b.bucket.getTime()) };
+    });
+    return Promise.all(answers);
+  };
+  const late = await all();
+  await rollups().catchUp(today + 2 * HOUR);
+  expect(await all()).toEqual(late);
+  await ingest.report({ dataPlaneId: 'd', records: records.slice(200) });
+  const [whole, ofProject, ofGone, ofOthers] = await all();
+  await rollups().catchUp(today + 2 * HOUR);
+  expect(await all()).toEqual([whole, ofProject, ofGone, ofOthers]);
+
+  const counted = records.filter(({ startedAtMs }) => startedAtMs! - (startedAtMs! % HOUR) >= range.fromMs);
+  const total = (own: typeof records) => own.reduce((sum, { costNanos }) => sum + BigInt(costNanos!), 0n);
+  for (const { by, days } of [whole!, ofProject!, ofGone!]) {
+    const [first] = by.map((rows) => rows.reduce((sum, row) => sum + row.costNanos, 0n));
+    for (const rows of [...by, days]) expect(rows.reduce((sum, row) => sum + row.costNanos, 0n)).toBe(first);
+  }
+  expect(whole!.by[0]!.reduce((sum, row) => sum + row.costNanos, 0n)).toBe(total(counted));
+  const ofModel = new Map(whole!.by[DIMENSIONS.indexOf('model')]!.map((row) => [row.value, row.requests]));
+  expect(ofModel.get('m1')).toBe(counted.filter(({ model }) => model === 'm1').length);
+  expect([...ofModel.keys()].sort()).toEqual(['', 'm0', 'm1', 'm2', 'm3']);
+  const ofKey = whole!.by[DIMENSIONS.indexOf('key')]!.find((row) => row.value === keys[1]);
+  expect(ofKey!.costNanos).toBe(total(counted.filter(({ keyId }) => keyId === keys[1])));
+  expect(ofGone!.by[0]!.map((row) => row.value)).toEqual([projectId]); // though the agent is gone
+  expect(ofOthers).toEqual({ by: DIMENSIONS.map(() => []), days: [] });
 });
 
 test('daily rollups: a long row of late bookings keeps a short sketch', async () => {
@@ -117,6 +200,7 @@ test('daily rollups: a long row of late bookings keeps a short sketch', async ()
     );
     await ingest.report({ dataPlaneId: 'd', records });
   }
+  await rollups().catchUp(today + 2 * HOUR);
   const [row] = await sql<{ bytes: number; requests: number }[]>`
     select octet_length(latency_sketch) as bytes, requests from usage_daily where agent_id = ${agentId}`;
   expect(row!.requests).toBe(3_000);

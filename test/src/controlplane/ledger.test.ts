@@ -322,3 +322,51 @@ test('partitions: days are made ahead, rows of the default partition move to the
   expect(await stored([agentId])).toEqual(model([old]));
   await Promise.all([partitions.maintain(now), partitions.maintain(now)]); // again, and twice at once: nothing happens
 });
+
+test('ledger: a call counts to the month of its admission, in rollups and spend alike, and never far from its start', async () => {
+  const agentId = newId();
+  const month = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+  const turn = Date.parse(`${month(now)}-01`); // midnight between two months
+  const record = (startedAtMs: number, admitted: string, costNanos: number) =>
+    usageRecord({ agentId, startedAtMs, month: admitted, costNanos });
+  await newIngest(db().sql).report({
+    dataPlaneId: 'd',
+    records: [
+      record(turn - 5, month(now), 1), // began in the old month, admitted in the new one
+      record(turn + 5, month(turn - 1), 10), // by a clock that is ahead of the store's
+      record(turn - 5, month(turn - 1), 100),
+      record(turn - 5, '', 1_000),
+      record(turn - 5, '2001-01', 10_000), // nonsense
+      record(turn - 5, 'soon', 100_000),
+    ],
+  });
+  const hours = await db().sql`
+    select hour, cost_nanos as "costNanos" from usage_hourly where agent_id = ${agentId} order by hour`;
+  expect(hours).toEqual([
+    { hour: new Date(turn - HOUR), costNanos: 111_110 },
+    { hour: new Date(turn), costNanos: 1 },
+  ]);
+  const { months } = await stored([agentId]);
+  expect(months).toEqual({ [`${agentId} ${month(turn - 1)}`]: 111_110, [`${agentId} ${month(now)}`]: 1 });
+});
+
+test('ledger: an acknowledgement says what is booked of its agents, also when it is the second for a batch', async () => {
+  const [paying, free, other] = [newId(), newId(), newId()];
+  const month = new Date(now).toISOString().slice(0, 7);
+  const ingest = newIngest(db().sql);
+  await ingest.report({ dataPlaneId: 'e', records: [usageRecord({ agentId: paying, costNanos: 5 })] });
+  const mine = {
+    dataPlaneId: 'd',
+    records: [
+      usageRecord({ agentId: paying, costNanos: 7 }),
+      usageRecord({ agentId: paying, costNanos: 11 }),
+      usageRecord({ agentId: free, costNanos: 0 }),
+    ],
+  };
+  const others = { dataPlaneId: 'e', records: [usageRecord({ agentId: other, costNanos: 3 })] };
+  const [answer, another] = await Promise.all([ingest.report(mine), ingest.report(others)]);
+  const spend = [{ agentId: paying, month, spentNanos: 23, ledgerNanos: 0 }];
+  expect(answer.spend).toEqual(spend);
+  expect(another.spend).toEqual([{ agentId: other, month, spentNanos: 3, ledgerNanos: 0 }]);
+  expect((await ingest.report(mine)).spend).toEqual(spend);
+});

@@ -70,6 +70,7 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     keyId: context.keyId,
     agentId: context.agentId,
     orgId: context.orgId,
+    projectId: context.projectId,
     providerSlug: upstream.providerSlug,
     accountId: upstream.accountId,
     startedAtMs: x.request.startedAtMs,
