@@ -7,28 +7,9 @@ import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
-
-/** One AES-256 key of the key ring. */
-export interface MasterKey {
-  readonly id: string;
-  /** 32 bytes. */
-  readonly key: Secret<Buffer>;
-}
-
-export interface CircuitConfig {
-  readonly windowMs: number;
-  readonly requestsMin: number;
-  /** 0…1 */
-  readonly errorRate: number;
-  readonly cooldownMs: number;
-  readonly probes: number;
-}
-
-export interface AbuseConfig {
-  readonly rejections: number;
-  readonly authFailures: number;
-  readonly addresses: number;
-}
+import type { MasterKey } from './accounts/vault.js';
+import type { CircuitConfig } from './circuit/board.js';
+import type { AbuseConfig } from './conclusions/abuse.js';
 
 export interface Config {
   readonly dataDir: string;

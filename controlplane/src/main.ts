@@ -46,6 +46,6 @@ try {
   log.info({ host: config.host, port, grpcPort, metricsPort }, 'control plane listening');
   process.send?.({ ready: true, port, grpcPort, metricsPort });
 } catch (error) {
-  process.stderr.write(`controlplane: ${startupProblem(error, config)}\n`);
+  process.stderr.write(`controlplane: ${startupProblem(error, config.databaseUrl)}\n`);
   process.exit(EXIT_UNAVAILABLE);
 }

@@ -8,7 +8,7 @@ import { AddressWatch } from './call/address-watch.js';
 import { ClientAddress } from './call/client-address.js';
 import { ProviderMetering } from './call/provider-metering.js';
 import { CircuitBoard } from './circuit/circuit-board.js';
-import { GrpcProbeOffice } from './circuit/grpc-probe-office.js';
+import { GrpcProbeClient } from './circuit/grpc-probe-client.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ContextSource, type LinkListener } from './context/context-source.js';
@@ -88,7 +88,7 @@ export class Gateway implements OpsSource {
     const spoolOptions = { directory: config.spoolDir, bytesMax: Math.floor(config.spoolBytesMax / identity.workers) };
     this.#spool = new Spool(spoolOptions, log);
     this.#shipper = new Shipper(this.#spool, new GrpcUsageSink(this.#client), { dataPlaneId }, log);
-    this.#board = new CircuitBoard(new GrpcProbeOffice(this.#client, dataPlaneId, log), {
+    this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), {
       nowMs: Date.now,
       linkUp: () => this.#source.up,
     });

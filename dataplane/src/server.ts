@@ -9,18 +9,19 @@ import type { CallMetrics } from './call/call-metrics.js';
 import { Failures } from './call/failures.js';
 import { LiveCalls, type Tally } from './call/live-calls.js';
 import type { Pipeline } from './call/pipeline.js';
-import { proxyPipeline, selfPipeline } from './call/pipelines.js';
 import { ProbeLeases } from './call/probe-leases.js';
+import { createSettle, type RecordSink } from './call/settle.js';
 import { type AcceptOptions, Acceptor } from './call/stages/accept.js';
 import type { AuthenticateDeps, Contexts } from './call/stages/authenticate.js';
-import type { Circuits } from './call/stages/circuit.js';
 import { SELF_PATH } from './call/stages/self.js';
-import { createSettle, type RecordSink } from './call/stages/settle.js';
+import type { Circuits } from './circuit/circuits.js';
 import type { Counters } from './counters/counters.js';
+import { proxyPipeline } from './pipelines/proxy.js';
+import { selfPipeline } from './pipelines/self.js';
+import { upgradePipeline } from './pipelines/upgrade.js';
 import type { UpstreamPools } from './upstream/pools.js';
 import { PROXY_PREFIX } from './upstream/target.js';
 import { WebSocketSessions } from './websocket/sessions.js';
-import { upgradePipeline } from './websocket/upgrade-pipeline.js';
 
 export interface ProxyOptions extends AcceptOptions {
   readonly connectionsMax: number;
@@ -75,7 +76,7 @@ export class ProxyServer {
       onSessionEnd: (session) => sessions.remove(session),
     });
     this.#calls = calls;
-    this.#acceptor = new Acceptor(options, calls, calls, garbage, (x) => calls.aborted(x));
+    this.#acceptor = new Acceptor(options, calls, garbage, (x) => calls.aborted(x));
     this.#port = new AgentPort(options.connectionsMax);
     const behavior = sessions.behavior((res, req, context) => {
       const key = req.getHeader('sec-websocket-key');

@@ -1,9 +1,11 @@
-/** House rules that can be checked, so that they are not advice (README "Decisions"). */
+/** House rules that can be checked, so that they are not advice. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { FOLDER_RULES, ROOT_FILES, WIRING } from './folder-rules.js';
+import { importCircles, relativeImports } from './imports.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
@@ -59,6 +61,46 @@ describe('tidy', () => {
       return false;
     });
     expect(crossing).toEqual([]);
+  });
+
+  const running = production.filter((path) => !/-fixture\.ts$|\/testing\//.test(path));
+  const imports = relativeImports(new Map(running.map((path) => [path, text(path)])));
+
+  test('no files import each other in a circle, not even types', () => {
+    expect(importCircles(imports)).toEqual([]);
+  });
+
+  describe.each(Object.entries(FOLDER_RULES))('%s: folders', (plane, rules) => {
+    const folderOf = (path: string): string => {
+      const inside = path.slice(`${plane}/src/`.length);
+      return inside.includes('/') ? inside.slice(0, inside.lastIndexOf('/')) : '';
+    };
+    const own = imports.filter(({ from }) => from.startsWith(`${plane}/src/`));
+
+    test('each is known, and each that is named exists', () => {
+      const folders = new Set(running.filter((path) => path.startsWith(`${plane}/src/`)).map(folderOf));
+      const known = new Set(['', ...Object.keys(rules), ...WIRING]);
+      expect([...folders].filter((folder) => !known.has(folder))).toEqual([]);
+      expect(Object.keys(rules).filter((folder) => !folders.has(folder))).toEqual([]);
+    });
+
+    test('at the root stands the wiring only', () => {
+      const root = running.filter((path) => path.startsWith(`${plane}/src/`) && folderOf(path) === '');
+      expect(root.map((path) => basename(path, '.ts'))).toEqual(ROOT_FILES[plane]);
+    });
+
+    test('one imports only what stands before it, and only what it may', () => {
+      const order = Object.keys(rules);
+      for (const [folder, allowed] of Object.entries(rules)) {
+        expect(order.slice(0, order.indexOf(folder)), folder).toEqual(expect.arrayContaining([...allowed]));
+      }
+      const forbidden = own.filter(({ from, to }) => {
+        const [importer, imported] = [folderOf(from), folderOf(to)];
+        if (importer === imported || importer === '' || WIRING.includes(importer)) return false;
+        return !rules[importer]?.includes(imported);
+      });
+      expect(forbidden.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    });
   });
 
   test('SQL stays out of routes', () => {

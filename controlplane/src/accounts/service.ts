@@ -5,7 +5,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
 import { recordAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
-import { Conflict, InvalidInput, NotFound } from '../errors.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';

@@ -5,11 +5,18 @@
  * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation renews it long before.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { MasterKey } from '../config.js';
+import type { Secret } from '@acg/base/secret';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+/** One AES-256 key of the key ring. */
+export interface MasterKey {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Secret<Buffer>;
+}
 
 /** The row that a ciphertext belongs to. */
 export interface SealIdentity {

@@ -4,7 +4,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { InvalidInput, NotFound } from '../errors.js';
+import { InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { invalidate } from '../watch/invalidate.js';

@@ -1,7 +1,7 @@
 /** Turns the session token of a request into the actor: membership and role are read from the database each time. */
 import type { FastifyRequest } from 'fastify';
 import type { Sql } from '../db/sql.js';
-import { Forbidden, Unauthenticated } from '../errors.js';
+import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Access, type Actor, atLeast, type Role } from '../http/access.js';
 import type { Session, SessionTokens } from './session-token.js';
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import { TooManyAttempts } from '../errors.js';
+import { TooManyAttempts } from '../domain/errors.js';
 
 /** OWASP's first choice for argon2id at 19 MiB (the library's default algorithm is argon2id). */
 const COST: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };

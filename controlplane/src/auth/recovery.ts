@@ -1,7 +1,7 @@
 /** Forgotten passwords and e-mail verification: single-use tokens by mail. */
 import { recordUserAudit } from '../audit/trail.js';
 import type { Sql } from '../db/sql.js';
-import { InvalidInput, TooManyAttempts, Unauthenticated } from '../errors.js';
+import { InvalidInput, TooManyAttempts, Unauthenticated } from '../domain/errors.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
 import { resetMail, verifyMail } from '../mail/messages.js';

@@ -2,11 +2,11 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
-import { Conflict, Forbidden, NotFound, Unauthenticated } from '../errors.js';
+import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
+import { slugCandidates, slugOf } from '../domain/slug.js';
 import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { insertNamedProject } from '../projects/service.js';
-import { slugCandidates, slugOf } from '../slug.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
 import { createSigner, createVerifier, TokenError } from 'fast-jwt';
-import { Unauthenticated } from '../errors.js';
+import { Unauthenticated } from '../domain/errors.js';
 
 export const SESSION_LIFETIME_S = 7 * 86_400;
 /** How long after its end a token can still be refreshed (SPEC §5). */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
-import { TooManyAttempts } from '../errors.js';
+import { TooManyAttempts } from '../domain/errors.js';
 
 const FAILED_LOGINS_MAX = 10;
 const FAILED_LOGIN_WINDOW_S = 15 * 60;

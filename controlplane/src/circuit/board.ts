@@ -10,7 +10,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import { LRUCache } from 'lru-cache';
-import type { CircuitConfig } from '../config.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { parseCircuitKey } from './circuit-key.js';
@@ -28,6 +27,15 @@ const CHECK_MS = 1_000;
 const CHECKED_MAX = 10_000;
 const CLOCK_MS = 250;
 const PRUNE_MS = 30_000;
+
+export interface CircuitConfig {
+  readonly windowMs: number;
+  readonly requestsMin: number;
+  /** 0…1 */
+  readonly errorRate: number;
+  readonly cooldownMs: number;
+  readonly probes: number;
+}
 
 export interface BoardOptions {
   readonly sql: Sql;

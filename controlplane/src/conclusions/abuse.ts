@@ -3,10 +3,19 @@
  * gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old minutes and
  * addresses are pruned, and a token's addresses are counted no further than needed.
  */
-import type { AbuseConfig } from '../config.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/catalogue.js';
 import { appendEvent } from '../events/outbox.js';
+
+/** From how many on it is abuse. */
+export interface AbuseConfig {
+  /** Refusals in five minutes. */
+  readonly rejections: number;
+  /** Upstream 401 and 403 in five minutes. */
+  readonly authFailures: number;
+  /** Of one gateway token in ten minutes. */
+  readonly addresses: number;
+}
 
 export interface AbuseRejection {
   readonly agentId: string;

@@ -1,9 +1,8 @@
 /** What follows from booked usage beside the ledger: budget events, abuse, circuit outcomes. */
 import type { CircuitBoard } from '../circuit/board.js';
-import type { AbuseConfig } from '../config.js';
 import type { Tx } from '../db/sql.js';
 import type { BookedUsage, UsageObserver } from '../ledger/ingest.js';
-import { observeAbuse } from './abuse.js';
+import { type AbuseConfig, observeAbuse } from './abuse.js';
 import { budgetFacts } from './budget-facts.js';
 
 export class UsageConclusions implements UsageObserver {

@@ -9,10 +9,9 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Authenticator } from '../auth/authenticate.js';
 import { isUnstorableText } from '../db/sql.js';
-import { AppError, TooManyAttempts } from '../errors.js';
-import type { Metrics } from '../ops/metrics.js';
+import { AppError, TooManyAttempts } from '../domain/errors.js';
+import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
 import { addOpenApi } from './openapi.js';
@@ -26,10 +25,20 @@ export type App = ReturnType<typeof createApp>;
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** Who sends the request, and whether they may call the route. */
+export interface Authentication {
+  authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
+}
+
+export interface RequestMetrics {
+  /** Counts one finished request. */
+  observe(request: FastifyRequest, reply: FastifyReply): void;
+}
+
 export interface AppOptions {
   readonly log: Logger;
-  readonly authenticator: Authenticator;
-  readonly metrics: Metrics;
+  readonly authenticator: Authentication;
+  readonly metrics: RequestMetrics;
   /** Peers whose X-Forwarded-For is believed. */
   readonly trustedProxyCidrs: readonly string[];
   readonly publicUrl: string;

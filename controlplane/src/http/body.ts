@@ -3,7 +3,7 @@
  * many clients send `Content-Type: application/json` with every call; anything else there is refused, not ignored.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { InvalidInput } from '../errors.js';
+import { InvalidInput } from '../domain/errors.js';
 
 export function addBodyRules(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');

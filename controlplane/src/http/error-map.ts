@@ -1,5 +1,5 @@
 /** The only pairing of domain error codes with HTTP statuses (SPEC §7). */
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../domain/errors.js';
 
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 400,

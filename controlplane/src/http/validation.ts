@@ -5,7 +5,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
-import { InvalidInput } from '../errors.js';
+import { InvalidInput } from '../domain/errors.js';
 
 const addFormats = ajvFormats.default;
 const strictAjv = new Ajv({

@@ -2,8 +2,8 @@
  * What the ledger does with each field of a usage record: how it is checked, in which column of `usage_records` it
  * stands, and how a log shows it. The insert, the pages of /logs and the exports are made of these lists.
  */
+import type { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import { count, INT4_MAX, integer, STATUS_MAX, slug, text, uuid } from './checks.js';
-import type { UsageEntry, UsageKind } from './usage-entry.js';
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
@@ -20,8 +20,11 @@ export interface Column<Part> {
   readonly stored?: string;
 }
 
+/** What records share. */
+type SharedFields = UsageRecordKind & { dataPlaneId: string };
+
 /** What each record has for itself. */
-export const FIGURES: readonly Column<UsageEntry>[] = [
+export const FIGURES: readonly Column<UsageRecordFigures>[] = [
   // First, so that what lies outside the ledger's days says so; checked against them in UsageEntry.
   {
     field: 'startedAtMs',
@@ -112,7 +115,7 @@ export const FIGURES: readonly Column<UsageEntry>[] = [
 ];
 
 /** What records of one kind share. */
-export const KINDS: readonly Column<UsageKind>[] = [
+export const KINDS: readonly Column<SharedFields>[] = [
   id(
     'orgId',
     'org_id',
@@ -282,20 +285,20 @@ export const LOG_FIELDS: readonly LogField[] = [
 ];
 
 function id(
-  field: keyof UsageKind,
+  field: keyof SharedFields,
   column: string,
-  value: (kind: UsageKind) => string,
-  set: (kind: UsageKind, value: string) => unknown,
-): Column<UsageKind> {
+  value: (kind: SharedFields) => string,
+  set: (kind: SharedFields, value: string) => unknown,
+): Column<SharedFields> {
   return { field, column, type: 'uuid', value, check: (kind) => set(kind, uuid(column, value(kind))) };
 }
 
 function words(
-  field: keyof UsageKind,
+  field: keyof SharedFields,
   column: string | null,
   charsMax: number,
-  value: (kind: UsageKind) => string,
-  set: (kind: UsageKind, value: string) => unknown,
-): Column<UsageKind> {
+  value: (kind: SharedFields) => string,
+  set: (kind: SharedFields, value: string) => unknown,
+): Column<SharedFields> {
   return { field, column, type: 'text', value, check: (kind) => set(kind, text(value(kind), charsMax)) };
 }

@@ -8,7 +8,7 @@ import type { PasswordHasher } from '../auth/password-hasher.js';
 import type { LoginReply } from '../auth/schema.js';
 import type { Admission, AuthService } from '../auth/service.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { AccountExists, Forbidden, InvalidInput } from '../errors.js';
+import { AccountExists, Forbidden, InvalidInput } from '../domain/errors.js';
 import { mayGive } from './service.js';
 import * as store from './store.js';
 

@@ -8,7 +8,7 @@ import { type Changes, recordAudit } from '../audit/trail.js';
 import { newEmailToken } from '../auth/email-token.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { Conflict, Forbidden, NotFound } from '../errors.js';
+import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import { type Actor, atLeast, type Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { normaliseEmail } from '../http/schema.js';

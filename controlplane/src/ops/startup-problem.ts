@@ -1,26 +1,26 @@
 /** One line that says why the control plane cannot start and what to do (DESIGN §4). Never shows a secret. */
 import { maskSecrets } from '@acg/base/log';
-import type { Config } from '../config.js';
+import type { Secret } from '@acg/base/secret';
 
 const CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ECONNRESET']);
 const LOGIN = new Set(['28P01', '28000', '3D000']);
 
-export function startupProblem(error: unknown, config: Config): string {
+export function startupProblem(error: unknown, databaseUrl: Secret): string {
   const { code, message } = error as { code?: string; message?: string };
   const text = maskSecrets(message ?? String(error));
   if (code === 'EADDRINUSE') {
     return `${text}: stop the other process, or set CONTROLPLANE_PORT, GRPC_LISTEN or CONTROLPLANE_METRICS_PORT to a free port`;
   }
   if (code !== undefined && CONNECTION.has(code)) {
-    return `cannot reach the database at ${databaseAddress(config)} (${code}): check DATABASE_URL and that Postgres runs`;
+    return `cannot reach the database at ${databaseAddress(databaseUrl)} (${code}): check DATABASE_URL and that Postgres runs`;
   }
   if (code !== undefined && LOGIN.has(code)) {
-    return `the database at ${databaseAddress(config)} refused the login (${text}): check DATABASE_URL`;
+    return `the database at ${databaseAddress(databaseUrl)} refused the login (${text}): check DATABASE_URL`;
   }
   return text;
 }
 
-function databaseAddress(config: Config): string {
-  const url = new URL(config.databaseUrl.reveal());
+function databaseAddress(databaseUrl: Secret): string {
+  const url = new URL(databaseUrl.reveal());
   return `${url.hostname}:${url.port || '5432'}${url.pathname}`;
 }

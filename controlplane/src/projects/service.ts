@@ -2,10 +2,10 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { Conflict, NotFound } from '../errors.js';
+import { Conflict, NotFound } from '../domain/errors.js';
+import { freeSlug, slugOf } from '../domain/slug.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
-import { freeSlug, slugOf } from '../slug.js';
 import type { Project } from './schema.js';
 import * as store from './store.js';
 

@@ -1,7 +1,7 @@
 /** Turns a provider and one account's credentials into the generic upstream of the data plane (DESIGN §2). Pure. */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { circuitKey } from '../circuit/circuit-key.js';
-import type { BuiltInProvider, CredentialField, Credentials } from './catalogue/provider.js';
+import { type BuiltInProvider, type CredentialField, type Credentials, splitBaseUrl } from './catalogue/provider.js';
 import type { CustomProvider } from './custom/provider.js';
 import { customCredentialFields, customInjection } from './custom/provider.js';
 
@@ -86,9 +86,3 @@ function custom({ provider, orgId }: { provider: CustomProvider; orgId: string }
 
 /** Stands where the address is part of credentials that cannot be read; such an account is never called. */
 const NOWHERE = 'https://unknown.invalid';
-
-/** `https://host/x/` → origin and `/x`. */
-export function splitBaseUrl(baseUrl: string): { origin: string; basePath: string } {
-  const url = new URL(baseUrl);
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
-}

@@ -1,7 +1,7 @@
 /** Log records of an agent in filtered pages (DESIGN §15). */
 import postgres from 'postgres';
 import type { Sql } from '../db/sql.js';
-import { InvalidInput } from '../errors.js';
+import { InvalidInput } from '../domain/errors.js';
 import type { Page } from '../http/pagination.js';
 import { type LogFilter, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';

@@ -1,5 +1,5 @@
 /** Spans of time that usage questions are about, in whole hours of UTC, because rollups are hourly. Pure. */
-import { InvalidInput } from '../errors.js';
+import { InvalidInput } from '../domain/errors.js';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TooManyAttempts } from '../errors.js';
+import { TooManyAttempts } from '../domain/errors.js';
 import { QueryGate } from './query-gate.js';
 
 test('gate: two run, eight wait, the next is refused; another organization is not held up', async () => {

@@ -2,7 +2,7 @@
  * How many costly queries one organization has at once: two run, eight wait in order, further ones are refused. So no
  * organization holds the pool of connections, whatever it asks for. Counts this process only, as the pool does.
  */
-import { TooManyAttempts } from '../errors.js';
+import { TooManyAttempts } from '../domain/errors.js';
 
 const RUNNING_MAX = 2;
 const WAITING_MAX = 8;

@@ -1,6 +1,6 @@
 /** Answers of the usage endpoints but logs and export (SPEC §4 Usage): tenancy, then rollups, then presentation. */
 import type { Sql } from '../db/sql.js';
-import { NotFound } from '../errors.js';
+import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';

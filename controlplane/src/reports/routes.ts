@@ -1,7 +1,7 @@
 import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import { Type } from 'typebox';
 import type { Sql } from '../db/sql.js';
-import { InvalidInput } from '../errors.js';
+import { InvalidInput } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { isUuid } from '../ledger/checks.js';

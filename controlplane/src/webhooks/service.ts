@@ -5,7 +5,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { Vault } from '../accounts/vault.js';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql } from '../db/sql.js';
-import { Conflict, InvalidInput, NotFound } from '../errors.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { SAMPLES } from '../events/catalogue.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';

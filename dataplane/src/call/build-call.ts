@@ -2,11 +2,11 @@
 import type { Readable } from 'node:stream';
 import { Transform, type TransformCallback } from 'node:stream';
 import type { SigV4Injection } from '../context/agent-context.js';
+import type { UpstreamCall } from '../http1/upstream-call.js';
 import { AwsChunkedDecoder } from '../s3/aws-chunked.js';
 import type { ObjectRequest } from '../s3/object-request.js';
 import { signObjectRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/inject.js';
-import type { UpstreamCall } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import type { CallMetering } from './call-metering.js';

@@ -6,10 +6,10 @@
  */
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { Admission } from '../counters/counters.js';
+import type { Connection } from '../http1/upstream-call.js';
 import type { UsageMeter } from '../metering/meter.js';
 import type { ObjectRequest } from '../s3/object-request.js';
 import type { RequestScanner } from '../scan/request-scanner.js';
-import type { Connection } from '../upstream/pools.js';
 import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
 import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';

@@ -8,7 +8,7 @@ import { classifyFailure, isInvalidRequest, type TransportFailure } from '../ups
 import { DamagedBody, UnsignableTarget } from './build-call.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
-import type { Settle } from './stages/settle.js';
+import type { Settle } from './settle.js';
 
 export interface FailureDeps {
   readonly settle: Settle;

@@ -4,8 +4,7 @@ import type { CallMetrics } from './call-metrics.js';
 import { type Exchange, type ExchangeObserver, isRouted } from './exchange.js';
 import type { ProbeLeases } from './probe-leases.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
-import type { Admittance } from './stages/accept.js';
-import type { Settle } from './stages/settle.js';
+import type { Settle } from './settle.js';
 
 /** Counts refusals of known agents. */
 export interface Tally {
@@ -21,10 +20,11 @@ export interface LiveCallsDeps {
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
 
-export class LiveCalls implements Admittance, ExchangeObserver {
+export class LiveCalls implements ExchangeObserver {
   readonly #deps: LiveCallsDeps;
   readonly #live = new Bag<Exchange>();
   #onIdle: (() => void) | null = null;
+  /** The process is about to stop: connections end with their next answer. */
   draining = false;
   /** The drain has ended: what still arrives would be neither counted nor booked. */
   #drained = false;
@@ -41,6 +41,7 @@ export class LiveCalls implements Admittance, ExchangeObserver {
     this.#live.add(x);
   }
 
+  /** Whether a new request may come in; null: welcome. */
   refusal(): Rejection | null {
     if (this.#drained) return REJECTIONS.stopping;
     if (this.#live.size >= this.#deps.inflightMax) return REJECTIONS.overloaded;

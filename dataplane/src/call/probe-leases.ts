@@ -1,7 +1,6 @@
 /** The probe place that a call of a HALF_OPEN circuit holds: who gives it back, and when. */
-import type { Exchange, RoutedExchange } from './exchange.js';
-import { isRouted } from './exchange.js';
-import type { Circuits } from './stages/circuit.js';
+import type { Circuits } from '../circuit/circuits.js';
+import { type Exchange, isRouted, type RoutedExchange } from './exchange.js';
 
 export class ProbeLeases {
   readonly #circuits: Pick<Circuits, 'releaseProbe' | 'probeSucceeded'>;

@@ -16,8 +16,8 @@ import type { AgentResponse } from './agent-response.js';
 import type { RoutedExchange } from './exchange.js';
 import { statusLine } from './rejections.js';
 import type { ResponsePlan } from './response-plan.js';
+import type { Settle } from './settle.js';
 import type { SilenceWatch, SilentResponse } from './silence.js';
-import type { Settle } from './stages/settle.js';
 
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CircuitBoard, type ProbeOffice } from './circuit-board.js';
+import { CircuitBoard, type ProbeClient } from './circuit-board.js';
 
 interface Setup {
   readonly board: CircuitBoard;
@@ -8,11 +8,11 @@ interface Setup {
   readonly good: [string, number, string][];
 }
 
-function setup(acquire: ProbeOffice['acquire']): Setup {
+function setup(acquire: ProbeClient['acquire']): Setup {
   const clock = { now: 1_000_000, up: true };
   const released: string[] = [];
   const good: [string, number, string][] = [];
-  const office: ProbeOffice = {
+  const office: ProbeClient = {
     acquire,
     release: (_key, lease) => void released.push(lease),
     succeeded: (...probe) => void good.push(probe),
@@ -21,8 +21,8 @@ function setup(acquire: ProbeOffice['acquire']): Setup {
   return { board, clock, released, good };
 }
 
-const none: ProbeOffice['acquire'] = async () => ({ lease: null, state: null });
-const away: ProbeOffice['acquire'] = () => Promise.reject(new Error('away'));
+const none: ProbeClient['acquire'] = async () => ({ lease: null, state: null });
+const away: ProbeClient['acquire'] = () => Promise.reject(new Error('away'));
 const probe = (board: CircuitBoard): Promise<string | null> =>
   new Promise((resolve) => board.acquireProbe('a', 3, resolve));
 

@@ -8,24 +8,15 @@
  * is let through instead, so that a partition does not keep a healthy provider shut.
  */
 import type { ICircuitState } from '@acg/proto/messages';
-
-export type CircuitStateName = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
-
-export interface Circuit {
-  readonly state: CircuitStateName;
-  /** Raised by each transition; results carry the epoch that they were admitted under. */
-  readonly epoch: number;
-  /** Unix ms; 0 unless OPEN. */
-  readonly openUntilMs: number;
-}
+import type { Circuit, CircuitStateName, Circuits } from './circuits.js';
 
 interface KnownCircuit extends Circuit {
   /** Unix ms. */
   readonly heardAtMs: number;
 }
 
-/** Who hands out probe places for the whole fleet. */
-export interface ProbeOffice {
+/** Asks the control plane, which hands out the probe places of the whole fleet. */
+export interface ProbeClient {
   /** Rejects when the control plane does not answer. */
   acquire(
     circuitKey: string,
@@ -44,7 +35,7 @@ export interface BoardClock {
 
 /** How long after the end of the cooldown the control plane's HALF_OPEN is waited for. */
 const OVERDUE_MS = 2_000;
-const LONE_PROBE_MS = 1_000;
+const UNLEASED_PROBE_MS = 1_000;
 /** More circuits than any fleet has; past it the oldest is forgotten, which means CLOSED. */
 const CIRCUITS_MAX = 50_000;
 /** A circuit that has been CLOSED for so long is as good as one that was never heard of. */
@@ -52,15 +43,15 @@ const CLOSED_MEMORY_MS = 86_400_000;
 /** A lease of nobody: let through while the control plane is away. */
 const NO_LEASE = '';
 
-export class CircuitBoard {
-  readonly #office: ProbeOffice;
+export class CircuitBoard implements Circuits {
+  readonly #client: ProbeClient;
   readonly #clock: BoardClock;
   readonly #circuits = new Map<string, KnownCircuit>();
   /** Circuit key → Unix ms of the last call let through without a lease. */
-  readonly #loneProbes = new Map<string, number>();
+  readonly #unleasedProbes = new Map<string, number>();
 
-  constructor(office: ProbeOffice, clock: BoardClock) {
-    this.#office = office;
+  constructor(client: ProbeClient, clock: BoardClock) {
+    this.#client = client;
     this.#clock = clock;
   }
 
@@ -81,12 +72,11 @@ export class CircuitBoard {
     const known = this.#remembered(key);
     if (known !== undefined && epoch < known.epoch) return;
     if (known === undefined && this.#circuits.size >= CIRCUITS_MAX) this.#forgetOldest();
-    this.#loneProbes.delete(key);
+    this.#unleasedProbes.delete(key);
     const heardAtMs = this.#clock.nowMs();
     this.#circuits.set(key, { state: stateName(state.state), epoch, openUntilMs: state.openUntilMs ?? 0, heardAtMs });
   }
 
-  /** Null: CLOSED, and nothing was ever heard of it. */
   view(circuitKey: string): Circuit | null {
     const circuit = this.#remembered(circuitKey);
     if (circuit === undefined) return null;
@@ -95,23 +85,22 @@ export class CircuitBoard {
     return { state: 'HALF_OPEN', epoch: circuit.epoch, openUntilMs: 0 };
   }
 
-  /** A lease, or null when every place is taken. Never called back synchronously. */
   acquireProbe(circuitKey: string, epoch: number, done: (lease: string | null) => void): void {
-    this.#office.acquire(circuitKey, epoch).then(
+    this.#client.acquire(circuitKey, epoch).then(
       ({ lease, state }) => {
         if (state !== null) this.update(state);
         done(lease);
       },
-      () => done(this.#loneProbe(circuitKey)),
+      () => done(this.#unleasedProbe(circuitKey)),
     );
   }
 
   releaseProbe(circuitKey: string, lease: string): void {
-    if (lease !== NO_LEASE) this.#office.release(circuitKey, lease);
+    if (lease !== NO_LEASE) this.#client.release(circuitKey, lease);
   }
 
   probeSucceeded(circuitKey: string, epoch: number, lease: string): void {
-    if (lease !== NO_LEASE) this.#office.succeeded(circuitKey, epoch, lease);
+    if (lease !== NO_LEASE) this.#client.succeeded(circuitKey, epoch, lease);
   }
 
   /** Known circuits by state, for metrics. */
@@ -130,10 +119,10 @@ export class CircuitBoard {
   }
 
   /** The control plane is away: one call a second tries the provider. */
-  #loneProbe(circuitKey: string): string | null {
+  #unleasedProbe(circuitKey: string): string | null {
     const nowMs = this.#clock.nowMs();
-    if (nowMs - (this.#loneProbes.get(circuitKey) ?? 0) < LONE_PROBE_MS) return null;
-    this.#loneProbes.set(circuitKey, nowMs);
+    if (nowMs - (this.#unleasedProbes.get(circuitKey) ?? 0) < UNLEASED_PROBE_MS) return null;
+    this.#unleasedProbes.set(circuitKey, nowMs);
     return NO_LEASE;
   }
 

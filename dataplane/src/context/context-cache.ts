@@ -13,7 +13,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { AgentContext } from './agent-context.js';
-import { EntryIndex } from './entry-index.js';
+import { type ContextEntry, EntryIndex } from './entry-index.js';
 import { type Invalidation, RecentInvalidations } from './invalidation.js';
 
 export type Refusal =
@@ -73,17 +73,6 @@ export const DEFAULT_CONTEXT_CACHE_OPTIONS: Omit<ContextCacheOptions, 'ttlMs' | 
   random: Math.random,
   onResolved: () => undefined,
 };
-
-/** A cached context; itself the answer of a hit. */
-export interface ContextEntry {
-  readonly cacheKey: string;
-  readonly context: AgentContext;
-  readonly refusal: null;
-  readonly revision: number;
-  readonly resolvedAtMs: number;
-  /** Steady ms; moved on by a failed refresh. */
-  refreshAtMs: number;
-}
 
 interface RefusalEntry {
   readonly context: null;

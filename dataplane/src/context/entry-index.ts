@@ -1,6 +1,17 @@
 /** Finds cached entries by what an invalidation names. Removed with the entry, so it is bounded as the cache is. */
-import type { ContextEntry } from './context-cache.js';
+import type { AgentContext } from './agent-context.js';
 import { type Invalidation, ownerOf, touches } from './invalidation.js';
+
+/** A cached context; itself the answer of a hit. */
+export interface ContextEntry {
+  readonly cacheKey: string;
+  readonly context: AgentContext;
+  readonly refusal: null;
+  readonly revision: number;
+  readonly resolvedAtMs: number;
+  /** Steady ms; moved on by a failed refresh. */
+  refreshAtMs: number;
+}
 
 type Buckets = Map<string, Set<ContextEntry>>;
 

@@ -1,16 +1,18 @@
 /** Chooses the counters that the configuration asks for. */
 import type { Logger } from '@acg/base/log';
-import type { Config } from '../config.js';
 import type { Counters, CountersMetrics } from './counters.js';
 import { MemoryCounters } from './memory-counters.js';
+import type { RedisAddress } from './redis-address.js';
 import { RedisCounters } from './redis-counters.js';
 
+export interface CountersConfig {
+  /** Null: counters of this process. */
+  readonly redis: RedisAddress | null;
+  readonly countersTimeoutMs: number;
+}
+
 /** Returns after at most a few seconds, also when Redis is away: then requests pass unchecked until it is there. */
-export async function createCounters(
-  config: Pick<Config, 'redis' | 'countersTimeoutMs'>,
-  log: Logger,
-  metrics: CountersMetrics,
-): Promise<Counters> {
+export async function createCounters(config: CountersConfig, log: Logger, metrics: CountersMetrics): Promise<Counters> {
   if (config.redis === null) return new MemoryCounters();
   const counters = new RedisCounters(
     {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { type PoolOptions, type UpstreamCall, UpstreamPools } from '../upstream/pools.js';
+import { type PoolOptions, UpstreamPools } from '../upstream/pools.js';
 import {
   type Certificate,
   localDialer,
@@ -11,6 +11,7 @@ import {
   TENANT,
   trust,
 } from '../upstream/upstream-call-fixture.js';
+import type { UpstreamCall } from './upstream-call.js';
 
 let certificate: Certificate;
 beforeAll(() => {

@@ -5,9 +5,9 @@
  */
 import type { Socket } from 'node:net';
 import type { OnRead } from '@acg/base/dialer/dialer';
-import type { Connection, UpstreamCall, UpstreamHandler } from '../upstream/pools.js';
 import { declaredLength, requestHead } from './request-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
+import type { Connection, UpstreamCall, UpstreamHandler } from './upstream-call.js';
 
 /** Opens the socket, which reads by the {@link OnRead}; calls back once. */
 export type Opener = (onread: OnRead, done: (error: Error | null, socket: Socket | null) => void) => void;

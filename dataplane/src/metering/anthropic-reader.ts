@@ -5,20 +5,13 @@
  */
 
 import { startsLikeDelta, startsLikeError } from '../scan/event-data.js';
+import { asObject, parseObject, parseString } from '../scan/json-text.js';
 import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import { encodedEventTokens, encodedTextTokens, plainPath, requestTokens, textTokens } from './estimate.js';
 import type { UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
-import {
-  addCounts,
-  asObject,
-  type Counts,
-  emptyCounts,
-  mergeAnthropicCounts,
-  parseObject,
-  parseString,
-} from './usage-fields.js';
+import { addCounts, type Counts, emptyCounts, mergeAnthropicCounts } from './usage-fields.js';
 import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;

@@ -6,10 +6,10 @@
  */
 import type { UsageFormat } from '../context/agent-context.js';
 import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
+import { parseString } from '../scan/json-text.js';
 import type { RequestFacts } from '../scan/request-scanner.js';
 import { compilePaths } from '../scan/scan-paths.js';
 import { plainPath } from './estimate.js';
-import { parseString } from './usage-fields.js';
 
 export interface ChatRequest {
   readonly facts: RequestFacts;

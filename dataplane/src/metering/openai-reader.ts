@@ -6,6 +6,7 @@
  */
 
 import { startsLikeDelta, startsLikeError, startsWithType } from '../scan/event-data.js';
+import { asObject, parseObject, parseString } from '../scan/json-text.js';
 import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import {
@@ -22,15 +23,7 @@ import {
 } from './estimate.js';
 import type { MeterOptions, UsageReading } from './meter.js';
 import type { MeterMemory } from './meter-memory.js';
-import {
-  addCounts,
-  asObject,
-  type Counts,
-  emptyCounts,
-  openaiCounts,
-  parseObject,
-  parseString,
-} from './usage-fields.js';
+import { addCounts, type Counts, emptyCounts, openaiCounts } from './usage-fields.js';
 import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;

@@ -2,6 +2,7 @@
  * From a provider's usage object to disjoint token counts (DESIGN §9). The object comes from outside: every figure
  * is checked, and a usage object whose main figures no model could produce is no usage at all.
  */
+import { asObject, type JsonObject } from '../scan/json-text.js';
 
 /** Mutable counterpart of TokenCounts plus the parts that have a price of their own. All are integers ≥ 0. */
 export interface Counts {
@@ -45,33 +46,6 @@ export const emptyCounts = (): Counts => ({
 /** Adds `counts` to `sum`, member by member. */
 export function addCounts(sum: Counts, counts: Counts): void {
   for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += counts[name];
-}
-
-export type JsonObject = { readonly [name: string]: unknown };
-
-/** The parsed object, or null when the text is not a JSON object. */
-export function parseObject(text: string | null): JsonObject | null {
-  return asObject(parseJson(text));
-}
-
-/** The parsed string cut to `lengthMax`, or null when the text is not a non-empty JSON string. */
-export function parseString(text: string | null, lengthMax = 256): string | null {
-  if (text === null || text.charCodeAt(0) !== 0x22) return null;
-  const value = text.includes('\\') ? parseJson(text) : text.slice(1, -1);
-  return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null;
-}
-
-function parseJson(text: string | null): unknown {
-  if (text === null) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function asObject(value: unknown): JsonObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */

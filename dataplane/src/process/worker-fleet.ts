@@ -11,7 +11,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
 import { AggregatorRegistry } from 'prom-client';
-import type { Config } from '../config.js';
 import { EXIT } from './exit-codes.js';
 import { type FromWorker, type WorkerEnd, WorkerProcess } from './worker-process.js';
 
@@ -35,6 +34,13 @@ export class WorkerEnded extends Error {
   }
 }
 
+export interface FleetConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly workers: number;
+  readonly drainTimeoutMs: number;
+}
+
 export class WorkerFleet {
   readonly #script: string;
   readonly #environment: NodeJS.ProcessEnv;
@@ -56,7 +62,7 @@ export class WorkerFleet {
   constructor(
     script: string,
     environment: NodeJS.ProcessEnv,
-    config: Pick<Config, 'host' | 'port' | 'workers' | 'drainTimeoutMs'>,
+    config: FleetConfig,
     log: Logger,
     onRefused: (exitCode: number, message: string) => void,
   ) {

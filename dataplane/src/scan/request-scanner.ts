@@ -4,9 +4,9 @@
  * be JSON or a form with a `model` field (audio, image edits).
  */
 
-import { parseString } from '../metering/usage-fields.js';
 import { FormModel, formBoundary } from './form-model.js';
 import { JsonScanner, type ScanSink } from './json-scanner.js';
+import { parseString } from './json-text.js';
 import { compilePaths } from './scan-paths.js';
 
 export interface RequestFacts {

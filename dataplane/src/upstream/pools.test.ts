@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { classifyFailure, isInvalidRequest, type PoolOptions, type UpstreamCall, UpstreamPools } from './pools.js';
+import type { UpstreamCall } from '../http1/upstream-call.js';
+import { classifyFailure, isInvalidRequest, type PoolOptions, UpstreamPools } from './pools.js';
 import { localDialer, RecordedCall, TENANT } from './upstream-call-fixture.js';
 
 const closing: (() => void)[] = [];

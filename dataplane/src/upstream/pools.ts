@@ -5,45 +5,18 @@
  * undici's own Pool looks for a free connection by walking all of them, which costs more with every open stream; here
  * free ones stand on a stack: constant time, and the most recently used is used again, so that others can go idle.
  */
-import type { Readable } from 'node:stream';
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
 import { type Connector, connectorOf } from '@acg/base/dialer/undici-connector';
 import { bareHost, portOf } from '@acg/base/egress/check-url';
-import { Client, type Dispatcher, errors } from 'undici';
+import { Client, errors } from 'undici';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from '../http1/http1-connection.js';
 import { InvalidRequest } from '../http1/request-head.js';
-
-export interface UpstreamCall {
-  readonly method: Dispatcher.HttpMethod;
-  /** Raw request target; never normalised. */
-  readonly path: string;
-  /** Flat `[name, value, …]`. */
-  readonly headers: string[];
-  readonly body: Buffer | Readable | null;
-}
-
-/** undici's older handler shape, see relay.ts. */
-export interface UpstreamHandler {
-  onConnect(abort: (error?: Error) => void): void;
-  /** Flat `[name, value, …]`, latin1 where text. */
-  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean;
-  onData(chunk: Buffer): boolean;
-  onComplete(): void;
-  onError(error: Error): void;
-}
+import type { Connection, UpstreamCall, UpstreamHandler } from '../http1/upstream-call.js';
 
 export interface PoolOptions {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly dialer: Pick<Dialer, 'dial'>;
-}
-
-/** A connection that is held for one call. */
-export interface Connection {
-  /** What cannot be sent is reported to the handler's onError, or thrown ({@link isInvalidRequest}). */
-  dispatch(call: UpstreamCall, handler: UpstreamHandler): void;
-  /** The call is over; once. */
-  release(): void;
 }
 
 const KEEP_ALIVE_MS = 15_000;

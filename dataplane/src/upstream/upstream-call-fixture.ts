@@ -8,7 +8,7 @@ import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { Dialer, type DialerOptions } from '@acg/base/dialer/dialer';
 import { OperatorNames } from '@acg/base/names/operator-names';
 import { TenantNames } from '@acg/base/names/tenant-names';
-import type { Connection, UpstreamCall, UpstreamHandler } from './pools.js';
+import type { Connection, UpstreamCall, UpstreamHandler } from '../http1/upstream-call.js';
 
 /** Who gave an address, where it matters only that somebody did. */
 export const TENANT = 'org-1';

@@ -10,7 +10,7 @@ import type { Failures } from '../call/failures.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
 import { REJECTIONS, type Rejection } from '../call/rejections.js';
 import { maskFormsOf } from '../call/respond.js';
-import type { Settle } from '../call/stages/settle.js';
+import type { Settle } from '../call/settle.js';
 import { injectCredential } from '../upstream/inject.js';
 import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';

@@ -2,7 +2,7 @@
  * Checks the credentials object of an assignment. Each problem names the field and says what would be right; no message
  * holds a value.
  */
-import { InvalidInput } from '../../errors.js';
+import { InvalidInput } from '../../domain/errors.js';
 import { type CredentialField, type Credentials, SECRET_LENGTH_MIN } from './provider.js';
 
 const LENGTH_MAX = 8_192;

@@ -63,3 +63,9 @@ export const bearer = (apiKey: string): IInjection => ({
 
 /** One fixed address for everybody. */
 export const fixedAddress = (baseUrl: string) => () => ({ baseUrl, tenantGiven: false });
+
+/** `https://host/x/` → origin and `/x`. */
+export function splitBaseUrl(baseUrl: string): { origin: string; basePath: string } {
+  const url = new URL(baseUrl);
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+}

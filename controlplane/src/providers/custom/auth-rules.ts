@@ -1,5 +1,5 @@
 /** Which auth settings go together, and which names a credential may be sent under. Pure. */
-import { InvalidInput } from '../../errors.js';
+import { InvalidInput } from '../../domain/errors.js';
 import type { AuthType } from './provider.js';
 
 export interface AuthSettings {

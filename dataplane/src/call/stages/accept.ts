@@ -7,6 +7,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { TARGET_BYTES_MAX } from '../../upstream/target.js';
 import { Exchange, type ExchangeObserver } from '../exchange.js';
+import type { LiveCalls } from '../live-calls.js';
 import { REJECTIONS, type Rejection } from '../rejections.js';
 import { RequestBody } from '../request-body.js';
 
@@ -14,14 +15,6 @@ export interface AcceptOptions {
   readonly headerBytesMax: number;
   readonly headerCountMax: number;
   readonly bufferedBodyBytesMax: number;
-}
-
-/** What the whole process is at: decides whether a new request may come in. */
-export interface Admittance {
-  /** Null: welcome. */
-  refusal(): Rejection | null;
-  /** The process is about to stop: connections end with their next answer. */
-  readonly draining: boolean;
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
@@ -33,22 +26,19 @@ const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f\ufffd]/;
 /** Takes requests in; one per process. */
 export class Acceptor {
   readonly #options: AcceptOptions;
-  readonly #admittance: Admittance;
-  readonly #observer: ExchangeObserver;
+  readonly #calls: Pick<LiveCalls, 'refusal' | 'draining'> & ExchangeObserver;
   readonly #garbage: { note(bytes: number): void };
   readonly #onAborted: (x: Exchange) => void;
   readonly #scan = new HeaderScan();
 
   constructor(
     options: AcceptOptions,
-    admittance: Admittance,
-    observer: ExchangeObserver,
+    calls: Pick<LiveCalls, 'refusal' | 'draining'> & ExchangeObserver,
     garbage: { note(bytes: number): void },
     onAborted: (x: Exchange) => void,
   ) {
     this.#options = options;
-    this.#admittance = admittance;
-    this.#observer = observer;
+    this.#calls = calls;
     this.#garbage = garbage;
     this.#onAborted = onAborted;
   }
@@ -81,12 +71,12 @@ export class Acceptor {
         headers: scan.headers,
         contentLength,
         host: scan.host,
-        closeAfter: scan.closesConnection(method) || this.#admittance.draining,
+        closeAfter: scan.closesConnection(method) || this.#calls.draining,
       },
-      this.#observer,
+      this.#calls,
     );
     res.onAborted(() => this.#onAborted(x));
-    const rejection = this.#check(x, scan) ?? this.#admittance.refusal();
+    const rejection = this.#check(x, scan) ?? this.#calls.refusal();
     if (rejection !== null) x.reject(rejection);
     else if (scan.chunked || contentLength > 0) this.#receiveBody(x, res);
     return x;

@@ -1,6 +1,7 @@
 /** Sends the request upstream with a Relay as the handler of its response. */
 
-import type { UpstreamCall, UpstreamPools } from '../../upstream/pools.js';
+import type { UpstreamCall } from '../../http1/upstream-call.js';
+import type { UpstreamPools } from '../../upstream/pools.js';
 import { buildCall } from '../build-call.js';
 import type { CallMetering } from '../call-metering.js';
 import type { Failures } from '../failures.js';

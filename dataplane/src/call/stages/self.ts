@@ -6,13 +6,14 @@
  *
  * Times are Unix seconds. The counters' figures are null while their store is unavailable.
  */
+
+import type { Circuits } from '../../circuit/circuits.js';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { AgentStanding, Counters, WindowStanding } from '../../counters/counters.js';
 import { BUDGET_ROW, LIMIT_TABLE, type Limits, shown } from '../../counters/limit-table.js';
 import type { Exchange } from '../exchange.js';
 import { DONE, type Stage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
-import type { Circuits } from './circuit.js';
 
 export const SELF_PATH = '/v1/self';
 const BUDGET = LIMIT_TABLE[BUDGET_ROW]!;

@@ -5,6 +5,7 @@ import type { Dialer } from '@acg/base/dialer/dialer';
 import { EgressRefused } from '@acg/base/egress/guard';
 import { createLogger } from '@acg/base/log';
 import type { IUsageRecord } from '@acg/proto/messages';
+import type { Circuit } from '../../circuit/circuits.js';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
 import type { Admission, AdmissionRequest, AgentStanding } from '../../counters/counters.js';
@@ -15,7 +16,6 @@ import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js'
 import { type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
 import { localDialer } from '../../upstream/upstream-call-fixture.js';
 import type { CallMetering } from '../call-metering.js';
-import type { CircuitView } from '../stages/circuit.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 export const PROVIDER_KEY = 'sk-provider-secret';
@@ -121,7 +121,7 @@ export class Fixture {
   admission: Admission = ADMITTED;
   admitLater = false;
   standing: AgentStanding | null = null;
-  circuit: CircuitView | null = null;
+  circuit: Circuit | null = null;
   probe: string | null = 'lease-1';
   spoolFull = false;
   /** Null: records are confirmed in the next turn; else they wait here. */

@@ -1,33 +1,25 @@
 /**
- * The stages of a call in their order.
+ * The stages of a call (`/v1/proxy/…`) in their order.
  *
  *   accept → target → authenticate → route → circuit → admit → collect → forward ┐
  *                        any refusal answers and ends here                       ├─▶ relay → settle → last byte
  */
-import type { Counters } from '../counters/counters.js';
-import type { UpstreamPools } from '../upstream/pools.js';
-import type { CallMetering } from './call-metering.js';
-import type { CallMetrics } from './call-metrics.js';
-import type { Failures } from './failures.js';
-import { Pipeline } from './pipeline.js';
-import type { RelaySupport } from './relay.js';
-import { planResponse } from './respond.js';
-import { SilenceWatch } from './silence.js';
-import { createAdmit } from './stages/admit.js';
-import { type AuthenticateDeps, createAuthenticate } from './stages/authenticate.js';
-import { type Circuits, createCircuit } from './stages/circuit.js';
-import { createCollect, EditedBodyBudget } from './stages/collect.js';
-import { createForward } from './stages/forward.js';
-import { parseRequestTarget, route } from './stages/route.js';
-import { createSelf } from './stages/self.js';
-import type { Settle } from './stages/settle.js';
 
-/** What every pipeline asks of the parts around the calls. */
-export interface PipelineDeps extends Pick<AuthenticateDeps, 'contexts' | 'onAuthenticated'> {
-  readonly counters: Pick<Counters, 'admit' | 'standing'>;
-  readonly circuits: Circuits;
-  readonly failures: Failures;
-}
+import type { CallMetering } from '../call/call-metering.js';
+import type { CallMetrics } from '../call/call-metrics.js';
+import { Pipeline } from '../call/pipeline.js';
+import type { RelaySupport } from '../call/relay.js';
+import { planResponse } from '../call/respond.js';
+import type { Settle } from '../call/settle.js';
+import { SilenceWatch } from '../call/silence.js';
+import { createAdmit } from '../call/stages/admit.js';
+import { createAuthenticate } from '../call/stages/authenticate.js';
+import { createCircuit } from '../call/stages/circuit.js';
+import { createCollect, EditedBodyBudget } from '../call/stages/collect.js';
+import { createForward } from '../call/stages/forward.js';
+import { parseRequestTarget, route } from '../call/stages/route.js';
+import type { UpstreamPools } from '../upstream/pools.js';
+import type { PipelineDeps } from './pipeline-deps.js';
 
 export interface ProxyPipelineDeps extends PipelineDeps {
   readonly options: {
@@ -43,7 +35,6 @@ export interface ProxyPipelineDeps extends PipelineDeps {
   readonly garbage: RelaySupport['garbage'];
 }
 
-/** Of `/v1/proxy/…`. */
 export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
   const { contexts, circuits, counters, metering, pools, options, onAuthenticated, failures } = deps;
   const budget = new EditedBodyBudget(options.editedBodiesBytesMax);
@@ -60,21 +51,6 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         createCollect(metering, budget, options.bufferedBodyBytesMax, advance),
         createForward(pools, metering, relaySupport(deps), failures),
       ],
-    }),
-    failures.bug,
-  );
-}
-
-/** Of `/v1/self`. */
-export function selfPipeline(deps: PipelineDeps): Pipeline {
-  const { contexts, circuits, counters, onAuthenticated, failures } = deps;
-  return new Pipeline(
-    (advance) => ({
-      unrouted: [
-        createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: true }),
-        createSelf(counters, circuits),
-      ],
-      routed: [],
     }),
     failures.bug,
   );

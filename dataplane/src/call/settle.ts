@@ -3,10 +3,10 @@
  * usage record that the spool takes before the last byte of the response leaves.
  */
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
-import type { Counters } from '../../counters/counters.js';
-import type { UsageReading } from '../../metering/meter.js';
-import type { CallMetering, Price } from '../call-metering.js';
-import type { RoutedExchange } from '../exchange.js';
+import type { Counters } from '../counters/counters.js';
+import type { UsageReading } from '../metering/meter.js';
+import type { CallMetering, Price } from './call-metering.js';
+import type { RoutedExchange } from './exchange.js';
 
 /** Where usage records go. */
 export interface RecordSink {

@@ -1,11 +1,11 @@
 /** The stages of a request for a WebSocket: those of a call, with the two handshakes in place of body and relay. */
 import { Pipeline } from '../call/pipeline.js';
-import type { PipelineDeps } from '../call/pipelines.js';
 import { createAdmit } from '../call/stages/admit.js';
 import { createAuthenticate } from '../call/stages/authenticate.js';
 import { createCircuit } from '../call/stages/circuit.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
-import { checkUpgrade, createUpgrade, type UpgradeDeps } from './upgrade.js';
+import { checkUpgrade, createUpgrade, type UpgradeDeps } from '../websocket/upgrade.js';
+import type { PipelineDeps } from './pipeline-deps.js';
 
 export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
   const { contexts, circuits, counters, onAuthenticated, failures } = deps;

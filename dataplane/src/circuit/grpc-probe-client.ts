@@ -2,13 +2,13 @@
 import type { Logger } from '@acg/base/log';
 import type { GatewayClient } from '@acg/proto/client';
 import { CircuitOutcome, type ICircuitState, type IReleaseProbeRequest } from '@acg/proto/messages';
-import type { ProbeOffice } from './circuit-board.js';
+import type { ProbeClient } from './circuit-board.js';
 
 /** An agent waits for it, so it is short; on failure the board decides. */
 const ACQUIRE_TIMEOUT_MS = 2_000;
 const RELEASE_TIMEOUT_MS = 5_000;
 
-export class GrpcProbeOffice implements ProbeOffice {
+export class GrpcProbeClient implements ProbeClient {
   readonly #client: GatewayClient;
   readonly #dataPlaneId: string;
   readonly #log: Logger;

@@ -1,0 +1,11 @@
+import type { Failures } from '../call/failures.js';
+import type { AuthenticateDeps } from '../call/stages/authenticate.js';
+import type { Circuits } from '../circuit/circuits.js';
+import type { Counters } from '../counters/counters.js';
+
+/** What every pipeline asks of the parts around the calls. */
+export interface PipelineDeps extends Pick<AuthenticateDeps, 'contexts' | 'onAuthenticated'> {
+  readonly counters: Pick<Counters, 'admit' | 'standing'>;
+  readonly circuits: Circuits;
+  readonly failures: Failures;
+}

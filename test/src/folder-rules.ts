@@ -1,0 +1,75 @@
+/**
+ * Which folder of a plane may import which, types included. A folder stands below all that it imports, so that no two
+ * can need each other; the wiring (parts, pipelines and the files at the root) stands at the bottom. A new import that is
+ * not listed here fails `tidy`: list it if the folder really should know of the other one.
+ */
+export type FolderRules = Readonly<Record<string, readonly string[]>>;
+
+const dataplane: FolderRules = {
+  circuit: [],
+  counters: [],
+  http1: [],
+  process: [],
+  scan: [],
+  usage: [],
+  context: ['counters'],
+  upstream: ['context', 'http1'],
+  s3: ['context', 'upstream'],
+  metering: ['context', 'scan'],
+  pricing: ['metering'],
+  call: ['circuit', 'context', 'counters', 'http1', 'metering', 'pricing', 's3', 'scan', 'upstream'],
+  'call/stages': ['call', 'circuit', 'context', 'counters', 'http1', 's3', 'upstream'],
+  websocket: ['call', 'context', 'upstream'],
+  ops: ['call', 'counters', 'metering'],
+  pipelines: ['call', 'call/stages', 'circuit', 'counters', 'upstream', 'websocket'],
+};
+
+const controlplane: FolderRules = {
+  db: [],
+  domain: [],
+  grpc: [],
+  'providers/catalogue': ['domain'],
+  http: ['db', 'domain'],
+  limits: ['db'],
+  events: ['db'],
+  audit: ['db', 'http'],
+  mail: ['http'],
+  ops: ['db', 'http'],
+  watch: ['db', 'grpc'],
+  circuit: ['db', 'events'],
+  ledger: ['db', 'grpc'],
+  reports: ['db', 'domain', 'http', 'ledger'],
+  status: ['circuit', 'db', 'http', 'ops'],
+  conclusions: ['circuit', 'db', 'events', 'ledger'],
+  projects: ['audit', 'db', 'domain', 'http'],
+  auth: ['audit', 'db', 'domain', 'http', 'mail', 'ops', 'projects'],
+  members: ['audit', 'auth', 'db', 'domain', 'http', 'mail'],
+  agents: ['audit', 'conclusions', 'db', 'domain', 'events', 'http', 'limits', 'watch'],
+  'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'watch'],
+  'providers/custom': ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'watch'],
+  providers: ['circuit', 'http', 'providers/catalogue', 'providers/custom'],
+  accounts: [
+    'agents',
+    'audit',
+    'db',
+    'domain',
+    'http',
+    'providers',
+    'providers/catalogue',
+    'providers/custom',
+    'watch',
+  ],
+  contexts: ['accounts', 'db', 'grpc', 'limits', 'providers', 'providers/catalogue', 'providers/custom'],
+  webhooks: ['accounts', 'audit', 'db', 'domain', 'events', 'http', 'ops'],
+};
+
+/** Folders that put the others together: any folder of the plane may stand in them. */
+export const WIRING: readonly string[] = ['parts', 'rotate-master-key'];
+
+export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = { dataplane, controlplane };
+
+/** The only files at a plane's root. */
+export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
+  dataplane: ['config', 'gateway', 'main', 'server'],
+  controlplane: ['config', 'main', 'service'],
+};
