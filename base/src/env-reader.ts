@@ -3,6 +3,8 @@
  * every bad variable (DESIGN §4).
  */
 
+import { Secret } from './secret.js';
+
 /** Configuration that cannot be used. `message` is one line that names each bad variable and what it should be. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
@@ -17,6 +19,8 @@ export interface IntRule {
   readonly max: number;
 }
 
+const SECRET_BYTES_MIN = 32;
+const isLongEnough = (text: string): boolean => Buffer.byteLength(text) >= SECRET_BYTES_MIN;
 const INTEGER = /^-?\d{1,16}$/;
 const DECIMAL = /^\d{1,9}(?:\.\d{1,9})?$/;
 
@@ -48,6 +52,19 @@ export class EnvReader {
     const value = this.optional(name);
     if (value === null) this.problem(`${name} is not set: it must be ${hint}`);
     return value ?? '';
+  }
+
+  /**
+   * A secret of at least 32 bytes, or two while it is being replaced: `new,old`. A comma divides only where both parts
+   * are long enough, so one that holds a comma stays whole. None: not set, or too short.
+   */
+  secrets(name: string): readonly Secret[] {
+    const raw = this.optional(name);
+    if (raw === null) return [];
+    const parts = raw.split(',').map((part) => part.trim());
+    const values = parts.length === 2 && parts.every(isLongEnough) ? parts : [raw];
+    if (!values.every(isLongEnough)) this.problem(`${name} must have at least ${SECRET_BYTES_MIN} bytes`);
+    return values.map((value) => new Secret(value));
   }
 
   int(name: string, rule: IntRule): number {

@@ -22,7 +22,8 @@ export interface Config {
   readonly databaseUrl: Secret;
   /** The first encrypts, all decrypt. */
   readonly masterKeys: readonly MasterKey[];
-  readonly jwtSecret: Secret;
+  /** One, or two while it is being replaced: the first signs, both verify. */
+  readonly jwtSecrets: readonly Secret[];
   /** Without a trailing slash. */
   readonly publicUrl: string;
   /** Null: each mail becomes an .eml file in the outbox directory. */
@@ -55,8 +56,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const count = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: 1_000_000_000 });
   const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');
   if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
-  const jwtSecret = read.required('JWT_SECRET', 'a random secret of at least 32 bytes');
-  if (jwtSecret !== '' && Buffer.byteLength(jwtSecret) < 32) read.problem('JWT_SECRET must have at least 32 bytes');
+  const jwtSecrets = read.secrets('JWT_SECRET');
+  if (jwtSecrets.length === 0) read.problem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
   const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
   const config: Config = {
@@ -68,7 +69,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     link: readLinkSecurity(read, [grpcListen]),
     databaseUrl: new Secret(databaseUrl),
     masterKeys: readMasterKeys(read),
-    jwtSecret: new Secret(jwtSecret),
+    jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
     smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),
     mailFrom: read.string('MAIL_FROM', 'Agent Credential Gateway <gateway@localhost>'),

@@ -7,6 +7,7 @@ import { TenantNames } from '@acg/base/names/tenant-names';
 import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
 import { Authenticator } from './auth/authenticate.js';
+import { SessionCookie } from './auth/cookie.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
@@ -47,12 +48,14 @@ export interface Service {
 
 export function buildService(config: Config, log: Logger): Service {
   const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-controlplane' });
-  const tokens = new SessionTokens(config.jwtSecret);
+  const tokens = new SessionTokens(config.jwtSecrets);
+  const cookie = new SessionCookie(config.publicUrl);
+  const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new Health(sql);
   const metrics = new Metrics(config.version);
   const app = createApp({
     log,
-    authenticator: new Authenticator(sql, tokens),
+    authenticator,
     metrics,
     trustedProxyCidrs: config.trustedProxyCidrs,
     publicUrl: config.publicUrl,
@@ -61,7 +64,7 @@ export function buildService(config: Config, log: Logger): Service {
   healthRoutes(app, health);
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);
-  const identity = buildIdentity(app, { config, log, sql, tokens, metrics });
+  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics });
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);

@@ -6,7 +6,7 @@ import { type LinkSecurity, linkAuthorized, serverCredentials } from './link-sec
 import type { IWatchEvent } from './messages.js';
 import { type GatewayHandlers, gatewayService } from './service.js';
 
-const security: LinkSecurity = { tls: null, internalToken: new Secret('x'.repeat(40)) };
+const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
 const closers: (() => void)[] = [];
 
 afterEach(() => {
@@ -90,7 +90,7 @@ describe('GatewayClient', () => {
       },
     });
     await connect([live.address]).resolveToken({}, 2_000);
-    await connect([live.address], { tls: null, internalToken: new Secret('y'.repeat(40)) }).resolveToken({}, 2_000);
+    await connect([live.address], { tls: null, internalTokens: [new Secret('y'.repeat(40))] }).resolveToken({}, 2_000);
     expect(seen).toEqual([true, false]);
   });
 

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { EnvReader } from '@acg/base/env-reader';
-import { Secret } from '@acg/base/secret';
+import type { Secret } from '@acg/base/secret';
 import { ChannelCredentials, Metadata, ServerCredentials } from '@grpc/grpc-js';
 
 export interface LinkTls {
@@ -16,8 +16,8 @@ export interface LinkTls {
 
 export interface LinkSecurity {
   readonly tls: LinkTls | null;
-  /** Null only with mutual TLS. */
-  readonly internalToken: Secret | null;
+  /** Empty only with mutual TLS. Two while it is being replaced: the first is sent, both are taken. */
+  readonly internalTokens: readonly Secret[];
 }
 
 const FILES = ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY'] as const;
@@ -30,16 +30,16 @@ export function readLinkSecurity(read: EnvReader, addresses: readonly string[]):
   if (set !== 0 && set !== FILES.length) read.problem(`${FILES.join(', ')} must be set together or not at all`);
   const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => readFile(read, name, paths[i]!)) : [];
   const tls = ca && cert && key ? { ca, cert, key } : null;
-  const token = read.optional('INTERNAL_TOKEN');
+  const internalTokens = read.secrets('INTERNAL_TOKEN');
   if (set === 0) {
-    if (token === null) read.problem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
+    if (internalTokens.length === 0)
+      read.problem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
     for (const address of addresses) {
       if (LOOPBACK.test(address.replace(/:\d+$/, ''))) continue;
       read.problem(`${FILES.join(', ')} must be set: the gRPC link at ${address} leaves this machine`);
     }
   }
-  if (token !== null && token.length < 32) read.problem('INTERNAL_TOKEN must have at least 32 characters');
-  return { tls, internalToken: token === null ? null : new Secret(token) };
+  return { tls, internalTokens };
 }
 
 function readFile(read: EnvReader, name: string, path: string): Buffer | null {
@@ -65,15 +65,17 @@ export function channelCredentials(security: LinkSecurity): ChannelCredentials {
 /** Metadata that a data plane sends with each call. */
 export function linkMetadata(security: LinkSecurity): Metadata {
   const metadata = new Metadata();
-  if (security.internalToken !== null) metadata.set('authorization', `Bearer ${security.internalToken.reveal()}`);
+  const [token] = security.internalTokens;
+  if (token !== undefined) metadata.set('authorization', `Bearer ${token.reveal()}`);
   return metadata;
 }
 
 /** Whether a call may be served. A set INTERNAL_TOKEN is checked with mutual TLS too. */
 export function linkAuthorized(security: LinkSecurity, metadata: Metadata): boolean {
-  if (security.internalToken === null) return security.tls !== null;
+  if (security.internalTokens.length === 0) return security.tls !== null;
   const given = metadata.get('authorization')[0];
-  return typeof given === 'string' && sameText(given, `Bearer ${security.internalToken.reveal()}`);
+  if (typeof given !== 'string') return false;
+  return security.internalTokens.some((token) => sameText(given, `Bearer ${token.reveal()}`));
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
-import { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { SessionTokens } from '@acg/controlplane/auth/session-token';
 import { type Config, loadConfig, outboxDirectory } from '@acg/controlplane/config';
@@ -24,7 +23,14 @@ export interface Member {
   readonly userId: string;
   readonly orgId: string;
   readonly token: string;
-  call(method: string, path: string, body?: unknown): Promise<ApiResponse>;
+  /** With the header `cookie`, the session is that cookie's instead of the member's own. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiResponse>;
+}
+
+export interface CallOptions {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestControlPlane {
@@ -38,7 +44,7 @@ export interface TestControlPlane {
   readonly grpcAddress: string;
   readonly env: Readonly<Record<string, string>>;
   /** One HTTP call; `token` null sends no Authorization. */
-  call(method: string, path: string, options?: { token?: string | null; body?: unknown }): Promise<ApiResponse>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** A new organization (or a member of an existing one) made directly in the database, with a session token. */
   member(role: Role, orgId?: string): Promise<Member>;
   /** The newest mail to that address with that text in its subject, once it lies in the outbox. */
@@ -83,9 +89,9 @@ export async function startControlPlane(
   beforeStart(service);
   const { port, grpcPort, metricsPort } = await service.start();
   const url = `http://127.0.0.1:${port}`;
-  const tokens = new SessionTokens(new Secret(config.jwtSecret.reveal()));
-  const call: TestControlPlane['call'] = async (method, path, { token = null, body } = {}) => {
-    const headers: Record<string, string> = {};
+  const tokens = new SessionTokens(config.jwtSecrets);
+  const call: TestControlPlane['call'] = async (method, path, { token = null, body, headers: extra = {} } = {}) => {
+    const headers: Record<string, string> = { ...extra };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     if (body !== undefined) headers['content-type'] = 'application/json';
     const response = await fetch(url + path, {
@@ -112,8 +118,18 @@ export async function startControlPlane(
       const email = `${randomBytes(6).toString('hex')}@example.com`;
       await db.sql`insert into users (id, email, name, password_hash) values (${userId}, ${email}, 'Test', 'none')`;
       await db.sql`insert into memberships (org_id, user_id, role) values (${org}, ${userId}, ${role})`;
-      const token = tokens.issue({ userId, orgId: org, version: 1 });
-      return { userId, orgId: org, token, call: (method, path, body) => call(method, path, { token, body }) };
+      const id = uuidv7(Date.now());
+      await db.sql`
+        insert into sessions (id, user_id, org_id, kind, authenticated_at, ip, user_agent, expires_at)
+        values (${id}, ${userId}, ${org}, 'api', now(), '127.0.0.1', 'test', now() + interval '7 days')`;
+      const token = tokens.issue({ userId, orgId: org, version: 1, id, generation: 1 });
+      return {
+        userId,
+        orgId: org,
+        token,
+        call: (method, path, body, headers = {}) =>
+          call(method, path, { token: headers.cookie === undefined ? token : null, body, headers }),
+      };
     },
     mail: (to, subject) => waitForMail(outboxDirectory(config), to, subject),
     logLines,

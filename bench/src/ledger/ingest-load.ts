@@ -25,7 +25,7 @@ export interface IngestTarget {
 }
 
 export async function measureIngest(target: IngestTarget, records: number, batch: number): Promise<IngestFigures> {
-  const link = { tls: null, internalToken: new Secret(target.internalToken) };
+  const link = { tls: null, internalTokens: [new Secret(target.internalToken)] };
   const clients = Array.from({ length: DATA_PLANES }, () => new GatewayClient([`127.0.0.1:${target.grpcPort}`], link));
   const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch)); // before the clock starts
   const sent = bodies.length * batch;

@@ -12,7 +12,7 @@ export interface AuditTarget {
 }
 
 /** Whoever acts, in the organization whose trail it is. */
-export type AuditActor = Omit<Actor, 'role'>;
+export type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'>;
 
 export async function recordAudit(
   tx: Tx,

@@ -1,46 +1,92 @@
-/** Turns the session token of a request into the actor: membership and role are read from the database each time. */
+/**
+ * Turns the credential of a request into the actor: a bearer token of a session, or the cookie of a browser's. Session,
+ * membership and role are read from the database each time. An Authorization header wins over a cookie.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Sql } from '../db/sql.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
-import { type Access, type Actor, atLeast, type Role } from '../http/access.js';
-import type { Session, SessionTokens } from './session-token.js';
+import { type Access, type Actor, atLeast, lower } from '../http/access.js';
+import { hashCookieSecret, type SessionCookie } from './cookie.js';
+import * as store from './session-store.js';
+import type { SessionTokens } from './session-token.js';
+import { type Client, ENDED } from './sessions.js';
 
 const BEARER = /^Bearer ([A-Za-z0-9_.-]{1,4096})$/i;
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** What stands in the Authorization header as a session token, if anything. */
-export const offeredToken = (request: FastifyRequest): string | null =>
-  BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null;
-
-/** The session token of the Authorization header; throws {@link Unauthenticated} when there is none. */
+/** The token of the Authorization header; throws {@link Unauthenticated} when there is none. */
 export function bearerToken(request: FastifyRequest): string {
-  const token = offeredToken(request);
-  if (token === null) {
+  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) {
     throw new Unauthenticated('send the header Authorization: Bearer <token> with a token from signup or login');
   }
   return token;
 }
 
+export const clientOf = ({ ip, headers }: FastifyRequest): Client => ({ ip, userAgent: headers['user-agent'] ?? '' });
+
 export class Authenticator {
   constructor(
     readonly sql: Sql,
     readonly tokens: SessionTokens,
+    readonly cookie: SessionCookie,
   ) {}
 
   async authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor> {
-    const session = this.tokens.verify(bearerToken(request));
-    const actor = await this.#loadActor(session, request.ip);
+    const actor = await this.actorOf(request);
+    if (request.routeOptions.config.account === true && isBound(actor)) {
+      throw new Forbidden('this session was approved for one organization only: log in to change the account');
+    }
     if (access !== 'session' && !atLeast(actor.role, access)) {
       throw new Forbidden(`this needs the role ${access} or higher; you are ${actor.role} in this organization`);
     }
     return actor;
   }
 
-  async #loadActor(session: Session, ip: string): Promise<Actor> {
-    const [row] = await this.sql<{ email: string; role: Role }[]>`
-      select u.email, m.role
-        from users u join memberships m on m.user_id = u.id
-       where u.id = ${session.userId} and m.org_id = ${session.orgId} and u.session_version = ${session.version}`;
-    if (row === undefined) throw new Unauthenticated('this session has ended: log in again');
-    return { userId: session.userId, orgId: session.orgId, email: row.email, role: row.role, ip };
+  /** Whoever sent the request; throws {@link Unauthenticated} when nobody known did. */
+  async actorOf(request: FastifyRequest): Promise<Actor> {
+    const secret = request.headers.authorization === undefined ? this.cookie.read(request) : null;
+    return secret === null ? this.#byToken(request, bearerToken(request)) : this.#byCookie(request, secret);
+  }
+
+  /** As {@link actorOf}, where only a bearer token will do. */
+  bearerActorOf(request: FastifyRequest): Promise<Actor> {
+    return this.#byToken(request, bearerToken(request));
+  }
+
+  /** The user whose session the request carries, where that session may do all that the user may; else null. */
+  async userOf(request: FastifyRequest): Promise<string | null> {
+    try {
+      const actor = await this.actorOf(request);
+      return isBound(actor) ? null : actor.userId;
+    } catch (error) {
+      if (error instanceof Unauthenticated || error instanceof Forbidden) return null;
+      throw error;
+    }
+  }
+
+  async #byToken(request: FastifyRequest, token: string): Promise<Actor> {
+    const { userId, orgId, version, id, generation } = this.tokens.verify(token);
+    if (id !== null) {
+      return this.#asActor(request, await store.loadBearerSession(this.sql, id, userId, orgId, generation));
+    }
+    const row = await store.loadVersionSession(this.sql, userId, orgId, version);
+    if (row === null) throw new Unauthenticated(ENDED);
+    return { userId, orgId, ...row, ip: request.ip, session: null };
+  }
+
+  async #byCookie(request: FastifyRequest, secret: string): Promise<Actor> {
+    if (!SAFE_METHODS.has(request.method)) this.cookie.assertOwnPage(request);
+    return this.#asActor(request, await store.loadBrowserSession(this.sql, hashCookieSecret(secret)));
+  }
+
+  async #asActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<Actor> {
+    if (row === null) throw new Unauthenticated(ENDED);
+    const { userId, orgId, email, id, kind, roleMax, recent } = row;
+    if (row.stale) await store.markSeen(this.sql, id);
+    const role = roleMax === null ? row.role : lower(row.role, roleMax);
+    return { userId, orgId, email, role, ip, session: { id, kind, roleMax, recent } };
   }
 }
+
+const isBound = ({ session }: Actor): boolean => session !== null && session.roleMax !== null;

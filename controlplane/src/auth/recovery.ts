@@ -9,6 +9,7 @@ import type { Background } from '../ops/background.js';
 import { hashEmailToken, newEmailToken } from './email-token.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
+import { endSessions } from './session-store.js';
 import * as store from './store.js';
 import type { Throttle } from './throttle.js';
 
@@ -49,7 +50,9 @@ export class AccountRecovery {
     await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
       if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
-      const user = await store.setPassword(tx, userId, passwordHash);
+      await store.setPassword(tx, userId, passwordHash);
+      await endSessions(tx, userId, null);
+      const user = await store.markVerified(tx, userId); // the mail has shown who reads that mailbox
       await this.throttle.forgetFailedLogins(tx, user.email);
       await recordUserAudit(tx, user, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
     });

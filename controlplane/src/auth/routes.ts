@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import { Conflict } from '../domain/errors.js';
 import type { App } from '../http/app.js';
-import { bearerToken } from './authenticate.js';
+import { bearerToken, clientOf } from './authenticate.js';
 import type { AccountRecovery } from './recovery.js';
 import {
   AddressInput,
@@ -17,37 +18,47 @@ import {
   VerifyInput,
 } from './schema.js';
 import type { AuthService } from './service.js';
+import type { Sessions } from './sessions.js';
 import type { Throttle } from './throttle.js';
 
 export interface AuthParts {
   readonly auth: AuthService;
+  readonly sessions: Sessions;
   readonly recovery: AccountRecovery;
   readonly throttle: Throttle;
 }
 
 const OK = { ok: true as const };
 
-export function authRoutes(app: App, { auth, recovery, throttle }: AuthParts): void {
+export function authRoutes(app: App, { auth, sessions, recovery, throttle }: AuthParts): void {
   const open = { config: { access: 'public' as const }, onRequest: countAuthRequest(throttle) };
   app.post(
     '/v1/auth/signup',
     { ...open, schema: { body: SignupInput, response: { 201: SignupReply } } },
-    async ({ body, ip }, reply) => reply.code(201).send(await auth.signup(body, ip)),
+    async (request, reply) => reply.code(201).send(await auth.signup(request.body, clientOf(request))),
   );
   app.post(
     '/v1/auth/login',
     { ...open, schema: { body: LoginInput, response: { 200: LoginReply } } },
-    async ({ body, ip }) => auth.login(body, ip),
+    async (request) => auth.login(request.body, clientOf(request)),
   );
   app.post(
     '/v1/auth/refresh',
     { ...open, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
-    async (request) => ({ token: await auth.refresh(bearerToken(request)) }),
+    async (request) => ({ token: await sessions.refresh(bearerToken(request), clientOf(request)) }),
   );
   app.post(
     '/v1/auth/switch-org',
-    { ...open, config: { access: 'session' }, schema: { body: SwitchInput, response: { 200: SwitchReply } } },
-    async ({ actor, body }) => ({ token: await auth.switchOrg(actor, body.orgId), orgId: body.orgId }),
+    {
+      ...open,
+      config: { access: 'session', account: true },
+      schema: { body: SwitchInput, response: { 200: SwitchReply } },
+    },
+    async (request) => {
+      const { actor, body } = request;
+      if (actor.session?.kind === 'browser') throw new Conflict('a browser session switches with PATCH /v1/session');
+      return { token: await auth.switchOrg(actor, body.orgId, clientOf(request)), orgId: body.orgId };
+    },
   );
   app.post(
     '/v1/auth/forgot-password',

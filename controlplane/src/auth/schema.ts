@@ -9,6 +9,10 @@ export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^
 export const SignupInput = Body({ email: Email, password: NewPassword, name: Name, orgName: Name });
 /** No lower bound: what is too short to be a password is just wrong. */
 export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
+export const ChangePasswordInput = Body({
+  currentPassword: Type.String({ maxLength: 256 }),
+  newPassword: NewPassword,
+});
 export const SwitchInput = Body({ orgId: Uuid });
 export const AddressInput = Body({ email: Email });
 export const ResetInput = Body({ token: MailToken, password: NewPassword });

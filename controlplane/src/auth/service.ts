@@ -1,6 +1,6 @@
-/** Signup, login and sessions (SPEC §4, §5; DESIGN §11): rules and transactions. */
+/** Signup, login and who an account belongs to: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
-import { recordAudit } from '../audit/trail.js';
+import { recordAudit, recordUserAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import { slugCandidates, slugOf } from '../domain/slug.js';
@@ -11,7 +11,8 @@ import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
 import type { LoginReply, MeReply, OrganizationWithRole, SignupReply } from './schema.js';
-import type { SessionTokens } from './session-token.js';
+import { endSessions, markAuthenticated } from './session-store.js';
+import { type Client, ENDED, type Sessions } from './sessions.js';
 import * as store from './store.js';
 import type { Throttle } from './throttle.js';
 
@@ -42,7 +43,7 @@ export type Admission =
 export class AuthService {
   constructor(
     readonly sql: Sql,
-    readonly tokens: SessionTokens,
+    readonly sessions: Sessions,
     readonly hasher: PasswordHasher,
     readonly throttle: Throttle,
     readonly recovery: AccountRecovery,
@@ -50,17 +51,17 @@ export class AuthService {
   ) {}
 
   /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
-  async signup(request: SignupRequest, ip: string): Promise<SignupReply> {
+  async signup(request: SignupRequest, client: Client): Promise<SignupReply> {
     const email = normaliseEmail(request.email);
     const passwordHash = await this.hasher.hash(request.password);
     const user = { id: uuidv7(Date.now()), email, name: request.name, passwordHash, verified: false };
-    const org = await this.sql.begin(async (tx) => {
+    const { org, token } = await this.sql.begin(async (tx) => {
       await insertNewUser(tx, user);
       const created = await insertNamedOrganization(tx, request.orgName);
       await store.insertMembership(tx, created.id, user.id, 'owner');
       await store.setActiveOrg(tx, user.id, created.id);
       const project = await insertNamedProject(tx, created.id, FIRST_PROJECT);
-      const actor = { userId: user.id, email, orgId: created.id, ip };
+      const actor = { userId: user.id, email, orgId: created.id, ip: client.ip };
       await recordAudit(
         tx,
         actor,
@@ -68,35 +69,54 @@ export class AuthService {
         { type: 'organization', id: created.id },
         { name: [null, created.name], firstProject: [null, project.id] },
       );
-      return created;
+      const version = { id: user.id, sessionVersion: 1 };
+      return { org: created, token: await this.sessions.open(tx, version, created.id, client) };
     });
     this.recovery.sendVerification(user);
-    const token = this.tokens.issue({ userId: user.id, orgId: org.id, version: 1 });
     return { token, user: { id: user.id, email, name: user.name }, org };
   }
 
+  async login(request: { email: string; password: string }, client: Client): Promise<LoginReply> {
+    return this.#login(request, client.ip, (tx, user) => this.openSession(tx, user, user.activeOrgId, client));
+  }
+
+  /** As {@link login}, but the session is a browser's: `cookie` is what its cookie holds. */
+  async browserLogin(
+    request: { email: string; password: string },
+    client: Client,
+  ): Promise<{ cookie: string; reply: MeReply }> {
+    return this.#login(request, client.ip, async (tx, user) => {
+      const { active, orgs } = await activeOrganization(tx, user, user.activeOrgId);
+      const cookie = await this.sessions.openBrowser(tx, user, active.id, client);
+      return { cookie, orgId: active.id, reply: presentMe(user, active.id, active.role, orgs) };
+    });
+  }
+
   /** Unknown e-mail and wrong password are one and the same answer, in the same time. */
-  async login(request: { email: string; password: string }, ip: string): Promise<LoginReply> {
+  async #login<T extends { readonly orgId: string }>(
+    request: { email: string; password: string },
+    ip: string,
+    open: (tx: Tx, user: store.UserRow) => Promise<T>,
+  ): Promise<T> {
     const email = normaliseEmail(request.email);
     const user = await store.loadUserByEmail(this.sql, email);
     if (!(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password)) || user === null) {
       throw new Unauthenticated('wrong e-mail or password');
     }
-    return this.sql.begin(async (tx) => {
+    const opened = await this.sql.begin(async (tx) => {
       await this.throttle.forgetFailedLogins(tx, email);
-      const reply = await this.openSession(tx, user, user.activeOrgId);
+      const reply = await open(tx, user);
       const actor = { userId: user.id, email, orgId: reply.orgId, ip };
       await recordAudit(tx, actor, 'session.create', { type: 'user', id: user.id }, {});
       return reply;
     });
+    return opened as T;
   }
 
   /** A session in the preferred organization, else in the oldest membership. */
-  async openSession(tx: Tx, user: store.UserRow, preferredOrgId: string | null): Promise<LoginReply> {
-    const orgs = await store.listOrganizations(tx, user.id);
-    const active = orgs.find((org) => org.id === preferredOrgId) ?? orgs[0];
-    if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
-    const token = this.tokens.issue({ userId: user.id, orgId: active.id, version: user.sessionVersion });
+  async openSession(tx: Tx, user: store.UserRow, preferredOrgId: string | null, client: Client): Promise<LoginReply> {
+    const { active, orgs } = await activeOrganization(tx, user, preferredOrgId);
+    const token = await this.sessions.open(tx, user, active.id, client);
     return { token, user: { id: user.id, email: user.email, name: user.name }, orgId: active.id, orgs };
   }
 
@@ -117,6 +137,8 @@ export class AuthService {
       await insertNewUser(tx, { id: userId, email, name, passwordHash, verified: true });
     } else if (person.kind === 'mailbox') {
       await store.setPassword(tx, userId, person.passwordHash);
+      await endSessions(tx, userId, null);
+      await store.markVerified(tx, userId);
       if (person.name !== undefined) await store.setName(tx, userId, person.name);
     }
     await store.insertMembership(tx, orgId, userId, role);
@@ -128,59 +150,58 @@ export class AuthService {
     return store.loadUserByEmail(this.sql, email);
   }
 
-  /**
-   * Whether the password, or a session token, is of that account. Wrong passwords count as failed logins: throws
-   * {@link TooManyAttempts} as a login would.
-   */
-  async provesAccount(user: store.UserRow, password: string | undefined, token: string | null): Promise<boolean> {
-    if (token !== null && (await this.#isSessionOf(user, token))) return true;
+  /** Wrong passwords count as failed logins: throws `TooManyAttempts` as a login would. */
+  async provesAccount(user: store.UserRow, password: string | undefined, sessionOf: string | null): Promise<boolean> {
+    if (sessionOf === user.id) return true;
     if (password === undefined) return false;
     return this.passwords.isOf(user.email, user.passwordHash, password);
   }
 
-  async #isSessionOf(user: store.UserRow, token: string): Promise<boolean> {
-    try {
-      const { userId, orgId, version } = this.tokens.verify(token);
-      return userId === user.id && (await store.sessionHolds(this.sql, userId, orgId, version));
-    } catch (error) {
-      if (error instanceof Unauthenticated) return false;
-      throw error;
+  /** Ends all other sessions; the mails that were asked for before are dead. */
+  async changePassword(actor: Actor, current: string, password: string): Promise<void> {
+    const user = await store.loadUser(this.sql, actor.userId);
+    if (user === null) throw new Unauthenticated(ENDED);
+    if (!(await this.passwords.isOf(user.email, user.passwordHash, current))) {
+      throw new Forbidden('currentPassword is not the password of this account');
     }
-  }
-
-  /** A new token for one that is valid or expired less than 7 days ago. */
-  async refresh(token: string): Promise<string> {
-    const session = this.tokens.verifyForRefresh(token);
-    if (!(await store.sessionHolds(this.sql, session.userId, session.orgId, session.version))) {
-      throw new Unauthenticated('this session has ended: log in again');
-    }
-    return this.tokens.issue(session);
+    const passwordHash = await this.hasher.hash(password);
+    await this.sql.begin(async (tx) => {
+      await store.setPassword(tx, user.id, passwordHash);
+      await endSessions(tx, user.id, actor.session?.id ?? null);
+      if (actor.session !== null) await markAuthenticated(tx, actor.session.id);
+      await recordUserAudit(tx, user, actor.ip, 'user.password_change', { password: ['[secret]', '[secret]'] });
+    });
   }
 
   /** A token for another organization of the user, which the next login opens too. */
-  async switchOrg(actor: Actor, orgId: string): Promise<string> {
+  async switchOrg(actor: Actor, orgId: string, client: Client): Promise<string> {
     return this.sql.begin(async (tx) => {
       const user = await store.loadUser(tx, actor.userId);
       const orgs = await store.listOrganizations(tx, actor.userId);
       if (user === null || !orgs.some((org) => org.id === orgId)) throw new NotFound('organization');
       await store.setActiveOrg(tx, actor.userId, orgId);
       await recordAudit(tx, { ...actor, orgId }, 'session.create', { type: 'user', id: actor.userId }, {});
-      return this.tokens.issue({ userId: actor.userId, orgId, version: user.sessionVersion });
+      return this.sessions.move(tx, actor, user, orgId, client);
     });
   }
 
   async me(actor: Actor): Promise<MeReply> {
     const user = await store.loadUser(this.sql, actor.userId);
-    if (user === null) throw new Unauthenticated('this session has ended: log in again');
-    const orgs: OrganizationWithRole[] = await store.listOrganizations(this.sql, actor.userId);
-    const { id, email, name } = user;
-    return {
-      user: { id, email, name, emailVerified: user.emailVerifiedAt !== null },
-      orgId: actor.orgId,
-      role: actor.role,
-      orgs: [...orgs],
-    };
+    if (user === null) throw new Unauthenticated(ENDED);
+    return presentMe(user, actor.orgId, actor.role, await store.listOrganizations(this.sql, actor.userId));
   }
+}
+
+async function activeOrganization(tx: Tx, user: store.UserRow, preferredOrgId: string | null) {
+  const orgs = await store.listOrganizations(tx, user.id);
+  const active = orgs.find((org) => org.id === preferredOrgId) ?? orgs[0];
+  if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
+  return { active, orgs };
+}
+
+function presentMe(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): MeReply {
+  const { id, email, name } = user;
+  return { user: { id, email, name, emailVerified: user.emailVerifiedAt !== null }, orgId, role, orgs: [...orgs] };
 }
 
 /** A user with that e-mail exists already: {@link Conflict}. */

@@ -70,14 +70,6 @@ export async function listOrganizations(sql: Sql | Tx, userId: string): Promise<
      where m.user_id = ${userId} order by m.created_at, o.id limit 1000`;
 }
 
-/** Whether the user is a member of the organization and the session version is the current one. */
-export async function sessionHolds(sql: Sql, userId: string, orgId: string, version: number): Promise<boolean> {
-  const rows = await sql`
-    select 1 from users u join memberships m on m.user_id = u.id
-     where u.id = ${userId} and m.org_id = ${orgId} and u.session_version = ${version}`;
-  return rows.length === 1;
-}
-
 export type TokenPurpose = 'reset' | 'verify';
 
 /** Replaces the user's older tokens of that purpose: only the newest mail works. */
@@ -115,17 +107,10 @@ export async function pruneEmailTokens(sql: Sql): Promise<void> {
     select token_hash from email_tokens where expires_at < now() limit 10000)`;
 }
 
-/**
- * The mailbox is proven by the token, so the address counts as verified too. Ends all sessions, and every mail that was
- * asked for before is dead.
- */
-export async function setPassword(tx: Tx, userId: string, passwordHash: string): Promise<UserRow> {
-  const [row] = await tx<UserRow[]>`
-    update users set password_hash = ${passwordHash}, session_version = session_version + 1,
-                     email_verified_at = coalesce(email_verified_at, now())
-     where id = ${userId} returning ${columns(tx)}`;
+/** Every mail that was asked for before is dead. The sessions are the caller's to end. */
+export async function setPassword(tx: Tx, userId: string, passwordHash: string): Promise<void> {
+  await tx`update users set password_hash = ${passwordHash} where id = ${userId}`;
   await tx`delete from email_tokens where user_id = ${userId}`;
-  return row!;
 }
 
 export async function setName(tx: Tx, userId: string, name: string): Promise<void> {

@@ -10,7 +10,19 @@ export const isRole = (value: string): value is Role => (ROLES as readonly strin
 /** Roles are ordered: each may do all that the one before it may. */
 export const atLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
-/** Who does a thing, read from the database at each request (DESIGN §11). */
+export const lower = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a);
+
+/** The session that a request was made in. */
+export interface ActorSession {
+  readonly id: string;
+  readonly kind: 'api' | 'browser' | 'cli';
+  /** Approved for a device: no more than this role, in this organization alone. Null: all that the user may. */
+  readonly roleMax: Role | null;
+  /** The password was given in it within the last 15 minutes. */
+  readonly recent: boolean;
+}
+
+/** Who does a thing, read from the database at each request. */
 export interface Actor {
   readonly userId: string;
   readonly email: string;
@@ -18,11 +30,17 @@ export interface Actor {
   readonly role: Role;
   /** Client address, through trusted proxies. */
   readonly ip: string;
+  /** Null: by a token from before sessions were rows. */
+  readonly session: ActorSession | null;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** Concerns the user's account as a whole: a session that is bound to one organization is refused. */
+    account?: true;
+    /** No body is the same as `{}`. */
+    bodyOptional?: true;
   }
   interface FastifyRequest {
     /** Set by auth/authenticate.ts on every route that is not public. */

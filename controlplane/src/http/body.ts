@@ -22,7 +22,11 @@ export function addBodyRules(app: FastifyInstance): void {
   });
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.schema?.body !== undefined) {
-      if (request.body === undefined) throw new InvalidInput('the body is empty: send a JSON object');
+      if (request.body !== undefined) return;
+      if (request.routeOptions.config.bodyOptional !== true) {
+        throw new InvalidInput('the body is empty: send a JSON object');
+      }
+      request.body = {};
     } else if (!isEmpty(request)) throw new InvalidInput('this endpoint takes no body');
   });
 }

@@ -7,6 +7,7 @@ import { hashEmailToken } from '../auth/email-token.js';
 import type { PasswordHasher } from '../auth/password-hasher.js';
 import type { LoginReply } from '../auth/schema.js';
 import type { Admission, AuthService } from '../auth/service.js';
+import type { Client } from '../auth/sessions.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { AccountExists, Forbidden, InvalidInput } from '../domain/errors.js';
 import { mayGive } from './service.js';
@@ -29,13 +30,13 @@ export class InvitationAcceptance {
     readonly auth: AuthService,
   ) {}
 
-  /** `session`: the token of a session that the caller happens to have. */
-  async accept(request: Acceptance, session: string | null, ip: string): Promise<LoginReply> {
+  /** `sessionOf`: the user whose session the caller happens to have. */
+  async accept(request: Acceptance, sessionOf: string | null, client: Client): Promise<LoginReply> {
     const tokenHash = hashEmailToken(request.token);
     const open = await store.findInvitation(this.sql, tokenHash);
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
-    const person = await this.#whoAccepts(open.email, request, session);
+    const person = await this.#whoAccepts(open.email, request, sessionOf);
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
@@ -44,16 +45,16 @@ export class InvitationAcceptance {
       const { orgId, email, role } = invitation;
       const user = await this.auth.admit(tx, email, person, orgId, role);
       await store.deleteInvitation(tx, invitation.id);
-      const actor = { userId: user.id, email, orgId, ip };
+      const actor = { userId: user.id, email, orgId, ip: client.ip };
       await recordAudit(tx, actor, 'member.join', { type: 'user', id: user.id }, { role: [null, role] });
-      return this.auth.openSession(tx, user, orgId);
+      return this.auth.openSession(tx, user, orgId, client);
     });
   }
 
-  async #whoAccepts(email: string, { name, password }: Acceptance, session: string | null): Promise<Admission> {
+  async #whoAccepts(email: string, { name, password }: Acceptance, sessionOf: string | null): Promise<Admission> {
     const user = await this.auth.findAccount(email);
     if (user !== null && user.emailVerifiedAt !== null) {
-      if (await this.auth.provesAccount(user, password, session)) return { kind: 'owner', userId: user.id };
+      if (await this.auth.provesAccount(user, password, sessionOf)) return { kind: 'owner', userId: user.id };
       throw new AccountExists('this address has an account already: log in to it first, or give its password');
     }
     if (user === null && name === undefined) {

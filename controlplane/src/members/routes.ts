@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { offeredToken } from '../auth/authenticate.js';
+import { type Authenticator, clientOf } from '../auth/authenticate.js';
 import { countAuthRequest } from '../auth/routes.js';
 import { LoginReply } from '../auth/schema.js';
 import type { Throttle } from '../auth/throttle.js';
@@ -7,16 +7,17 @@ import type { App } from '../http/app.js';
 import { PageQuery, page } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
 import type { InvitationAcceptance } from './acceptance.js';
-import { AcceptInput, InviteInput, MemberList, MemberParams, MemberReply, RoleInput } from './schema.js';
+import { AcceptInput, AcceptRefused, InviteInput, MemberList, MemberParams, MemberReply, RoleInput } from './schema.js';
 import type { MemberService } from './service.js';
 
 export interface MemberParts {
   readonly members: MemberService;
   readonly acceptance: InvitationAcceptance;
   readonly throttle: Throttle;
+  readonly authenticator: Authenticator;
 }
 
-export function memberRoutes(app: App, { members, acceptance, throttle }: MemberParts): void {
+export function memberRoutes(app: App, { members, acceptance, throttle, authenticator }: MemberParts): void {
   app.get(
     '/v1/members',
     { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: MemberList } } },
@@ -50,7 +51,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle }: Member
   );
   app.delete(
     '/v1/members/me',
-    { config: { access: 'session' }, schema: { response: { 200: Deleted } } },
+    { config: { access: 'session', account: true }, schema: { response: { 200: Deleted } } },
     async ({ actor }) => {
       await members.leave(actor);
       return { deleted: true as const };
@@ -61,8 +62,8 @@ export function memberRoutes(app: App, { members, acceptance, throttle }: Member
     {
       config: { access: 'public' },
       onRequest: countAuthRequest(throttle),
-      schema: { body: AcceptInput, response: { 200: LoginReply } },
+      schema: { body: AcceptInput, response: { 200: LoginReply, 401: AcceptRefused } },
     },
-    async (request) => acceptance.accept(request.body, offeredToken(request), request.ip),
+    async (request) => acceptance.accept(request.body, await authenticator.userOf(request), clientOf(request)),
   );
 }

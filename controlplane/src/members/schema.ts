@@ -18,6 +18,8 @@ export const MemberReply = Type.Object({ member: Member });
 export const MemberParams = Type.Object({ userId: Uuid });
 export const InviteInput = Body({ email: Email, role: Role });
 export const RoleInput = Body({ role: Role });
+/** `existing`: the address has an account, whose session or password is asked for. */
+export const AcceptRefused = Type.Object({ error: Type.String(), existing: Type.Optional(Type.Literal(true)) });
 export const AcceptInput = Body({
   token: MailToken,
   name: Type.Optional(Name),

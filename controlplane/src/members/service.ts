@@ -9,7 +9,7 @@ import { newEmailToken } from '../auth/email-token.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
-import { type Actor, atLeast, type Role } from '../http/access.js';
+import { type Actor, atLeast, lower, type Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
@@ -113,7 +113,9 @@ async function lockAsManager(tx: Tx, actor: Actor, roles: readonly Role[]): Prom
 }
 
 async function assertMayManage(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<void> {
-  const own = await store.loadRole(tx, actor.orgId, actor.userId);
+  const held = await store.loadRole(tx, actor.orgId, actor.userId);
+  const roleMax = actor.session?.roleMax ?? null;
+  const own = held === null || roleMax === null ? held : lower(held, roleMax);
   if (own === null || !atLeast(own, 'admin')) throw new Forbidden('this needs the role admin or higher');
   if (!roles.every((role) => mayGive(own, role))) {
     throw new Forbidden('only an owner can make, change or remove an owner');

@@ -2,12 +2,17 @@
 import type { Logger } from '@acg/base/log';
 import { pruneAudit } from '../audit/retention.js';
 import { auditRoutes } from '../audit/routes.js';
+import type { Authenticator } from '../auth/authenticate.js';
+import type { SessionCookie } from '../auth/cookie.js';
 import { PasswordCheck } from '../auth/password-check.js';
 import { PasswordHasher } from '../auth/password-hasher.js';
 import { AccountRecovery } from '../auth/recovery.js';
 import { authRoutes } from '../auth/routes.js';
 import { AuthService } from '../auth/service.js';
+import { sessionRoutes } from '../auth/session-routes.js';
+import { pruneSessions } from '../auth/session-store.js';
 import type { SessionTokens } from '../auth/session-token.js';
+import { Sessions } from '../auth/sessions.js';
 import { pruneEmailTokens } from '../auth/store.js';
 import { Throttle } from '../auth/throttle.js';
 import { type Config, outboxDirectory } from '../config.js';
@@ -31,6 +36,8 @@ export interface IdentityParts {
   readonly log: Logger;
   readonly sql: Sql;
   readonly tokens: SessionTokens;
+  readonly cookie: SessionCookie;
+  readonly authenticator: Authenticator;
   readonly metrics: Metrics;
 }
 
@@ -40,7 +47,10 @@ export interface Identity {
   stop(): Promise<void>;
 }
 
-export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: IdentityParts): Identity {
+export function buildIdentity(
+  app: App,
+  { config, log, sql, tokens, cookie, authenticator, metrics }: IdentityParts,
+): Identity {
   const background = new Background(log);
   const mailer = new Mailer(
     config.smtpUrl === null
@@ -53,16 +63,19 @@ export function buildIdentity(app: App, { config, log, sql, tokens, metrics }: I
   const throttle = new Throttle(sql);
   const passwords = new PasswordCheck(hasher, throttle);
   const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, config.publicUrl);
-  const auth = new AuthService(sql, tokens, hasher, throttle, recovery, passwords);
-  authRoutes(app, { auth, recovery, throttle });
+  const sessions = new Sessions(sql, tokens);
+  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords);
+  authRoutes(app, { auth, sessions, recovery, throttle });
+  sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl);
-  memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle });
+  memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
   linkPageRoutes(app);
   let pruning: NodeJS.Timeout | undefined;
   const prune = async (): Promise<void> => {
     await throttle.prune();
     await pruneEmailTokens(sql);
+    await pruneSessions(sql);
     await pruneInvitations(sql);
     await pruneAudit(sql, config.auditRetentionDays);
   };

@@ -11,7 +11,7 @@ import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './cont
 import { contextMessage } from './context-fixture.js';
 import { ContextSource } from './context-source.js';
 
-const security: LinkSecurity = { tls: null, internalToken: new Secret('x'.repeat(40)) };
+const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
 const HASH = 'ab'.repeat(32);
 const closers: (() => void)[] = [];
 

@@ -16,7 +16,10 @@ const CALLERS: readonly Caller[] = ['none', 'viewer', 'member', 'admin', 'owner'
 const ACCESS_FILE = fileURLToPath(new URL('../../../controlplane/ACCESS.md', import.meta.url));
 
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
-const nobody: Pick<Member, 'call'> = { call: (method, path, body) => plane().call(method, path, { body }) };
+const nobody: Pick<Member, 'call'> = {
+  call: (method, path, body, headers) =>
+    plane().call(method, path, { body, ...(headers === undefined ? {} : { headers }) }),
+};
 
 function expectedStatus(route: RouteEntry, caller: Caller): number {
   const example = exampleOf(route);

@@ -30,7 +30,7 @@ const login = (email: string, password = PASSWORD) =>
 
 /** A token as the service signs it, with times of our choice. */
 function forge(claims: { sub: string; org: string; ver?: number; iat: number; exp: number }, options = {}) {
-  const sign = createSigner({ key: plane().config.jwtSecret.reveal(), algorithm: 'HS256', ...options });
+  const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256', ...options });
   return sign({ ver: 1, ...claims });
 }
 
@@ -156,7 +156,7 @@ test('sessions: expired, forged and foreign tokens are 401', async () => {
     'older session version': forge({ ...claims, ver: 0 }),
     'foreign organization': forge({ ...claims, org: answer.body.user.id }),
     'org is no uuid': forge({ ...claims, org: 'x' }),
-    'no expiry': createSigner({ key: plane().config.jwtSecret.reveal(), noTimestamp: true })({
+    'no expiry': createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), noTimestamp: true })({
       ...claims,
       exp: undefined,
     }),
@@ -337,11 +337,13 @@ test('audit: signup, login, switch, verification and reset are in the trail of t
 
 test('a session token issued here is the same as everywhere with that secret', async () => {
   const { answer } = await signup();
-  const tokens = new SessionTokens(plane().config.jwtSecret);
+  const tokens = new SessionTokens(plane().config.jwtSecrets);
   expect(tokens.verify(answer.body.token)).toEqual({
     userId: answer.body.user.id,
     orgId: answer.body.org.id,
     version: 1,
+    id: expect.any(String),
+    generation: 1,
   });
 });
 

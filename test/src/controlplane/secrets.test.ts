@@ -150,7 +150,7 @@ test('secrets: no row, no log line and no answer but the one that must shows a c
   const token = await signInStories();
   await provisioning(token);
   const { config, logLines } = plane();
-  secrets.set('JWT secret', config.jwtSecret.reveal());
+  secrets.set('JWT secret', config.jwtSecrets[0]!.reveal());
   secrets.set('master key', config.masterKeys[0]!.key.reveal().toString('base64'));
   secrets.set('internal token', plane().env.INTERNAL_TOKEN!);
   const log = logLines.join('');

@@ -114,7 +114,14 @@ beforeAll(async () => {
 });
 
 const reports = () => new UsageReports(plane().database.sql, () => NOW);
-const actor = () => ({ userId: viewer.userId, email: '', orgId: viewer.orgId, role: 'viewer' as const, ip: '' });
+const actor = () => ({
+  userId: viewer.userId,
+  email: '',
+  orgId: viewer.orgId,
+  role: 'viewer' as const,
+  ip: '',
+  session: null,
+});
 
 test('usage: sums per provider over inclusive days, each figure', async () => {
   const usage = await reports().usage(actor(), agent.id, '2024-11-20', '2024-11-21');

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
+import type { Member, TestControlPlane } from '../../control-plane.js';
 import type { ExampleContext, Examples } from './example.js';
 
 export const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
 export const PASSWORD = 'a long enough password';
+/** What a browser sends with calls of the service's own pages. */
+export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
 const LIMITED = 'nothing of an organization changes';
 
 /** A user who signed up, with an organization of its own. */
@@ -11,6 +15,12 @@ async function newUser({ plane }: ExampleContext): Promise<{ email: string; toke
   const body = { email, password: PASSWORD, name: 'Example', orgName: 'Example' };
   const { body: reply } = await plane.call('POST', '/v1/auth/signup', { body });
   return { email, token: reply.token };
+}
+
+/** A browser session of the member, which its bearer session turns into. */
+async function browserOf(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
+  const { headers } = await plane.call('POST', '/v1/session', { token: member.token, headers: OWN_PAGE });
+  return { ...OWN_PAGE, cookie: headers.get('set-cookie')!.split(';')[0]! };
 }
 
 async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
@@ -59,6 +69,40 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: async (context) => ({
       body: { token: (await invitation(context)).token, name: 'Invited', password: PASSWORD },
     }),
+  },
+  'POST /v1/auth/logout': { prepare: () => ({}) },
+  'POST /v1/auth/change-password': {
+    prepare: async ({ plane, owner, caller }) => {
+      const passwordHash = await new PasswordHasher().hash(PASSWORD);
+      await plane.database.sql`
+        update users set password_hash = ${passwordHash} where id = ${(caller ?? owner).userId}`;
+      return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };
+    },
+  },
+  'GET /v1/sessions': { prepare: () => ({}) },
+  'DELETE /v1/sessions': { prepare: () => ({}) },
+  'DELETE /v1/sessions/:id': {
+    prepare: async ({ plane, owner, caller }) => {
+      const rows = await plane.database.sql<{ id: string }[]>`
+        select id from sessions where user_id = ${(caller ?? owner).userId}`;
+      return { params: { id: rows[0]!.id } };
+    },
+  },
+  'POST /v1/session': {
+    prepare: async (context) => ({
+      body: { email: (await newUser(context)).email, password: PASSWORD },
+      headers: OWN_PAGE,
+    }),
+    unaudited: "the entry is in the trail of the user's organization",
+  },
+  'PATCH /v1/session': {
+    prepare: async ({ plane, owner, caller }) => ({
+      body: { orgId: owner.orgId },
+      ...(caller === null ? {} : { headers: await browserOf(plane, caller) }),
+    }),
+  },
+  'DELETE /v1/session': {
+    prepare: async ({ plane, caller }) => (caller === null ? {} : { headers: await browserOf(plane, caller) }),
   },
   'GET /v1/me': { prepare: () => ({}) },
   'GET /v1/members': { prepare: () => ({}) },

@@ -37,4 +37,4 @@ export function pathOf(url: string, { params = {}, query = {} }: ExampleCall): s
 }
 
 export const callExample = (by: Pick<Member, 'call'>, route: RouteKey, call: ExampleCall): Promise<ApiResponse> =>
-  by.call(route.method, pathOf(route.url, call), call.body);
+  by.call(route.method, pathOf(route.url, call), call.body, call.headers);

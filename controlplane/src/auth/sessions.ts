@@ -1,0 +1,153 @@
+/**
+ * Sessions: opened by a login, kept alive by refresh, seen and ended by their user. A bearer token is good while its row
+ * is there and its generation is the current one; refreshing raises the generation, so a copied token does not live on.
+ */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordUserAudit } from '../audit/trail.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
+import type { Actor, Role } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { newCookieSecret } from './cookie.js';
+import type { SessionInfo } from './session-schema.js';
+import * as store from './session-store.js';
+import type { SessionTokens } from './session-token.js';
+
+export const ENDED = 'this session has ended: log in again';
+const USER_AGENT_MAX = 200;
+
+/** From where a session is opened. */
+export interface Client {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+export interface SessionUser {
+  readonly id: string;
+  readonly sessionVersion: number;
+}
+
+export interface SessionOptions {
+  readonly kind?: 'api' | 'cli';
+  /** No more than this role, and in this organization alone. */
+  readonly roleMax?: Role;
+  /** The user has just given the password; true unless said otherwise. */
+  readonly authenticated?: boolean;
+}
+
+export class Sessions {
+  constructor(
+    readonly sql: Sql,
+    readonly tokens: SessionTokens,
+  ) {}
+
+  /** Opens one in that organization and answers its bearer token. */
+  async open(
+    tx: Tx,
+    user: SessionUser,
+    orgId: string,
+    client: Client,
+    { kind = 'api', roleMax, authenticated = true }: SessionOptions = {},
+  ): Promise<string> {
+    const id = await this.#insert(tx, user, orgId, client, { kind, roleMax: roleMax ?? null, authenticated }, null);
+    return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
+  }
+
+  /** Opens one for a browser and answers what its cookie holds. */
+  async openBrowser(tx: Tx, user: SessionUser, orgId: string, client: Client): Promise<string> {
+    const { secret, hash } = newCookieSecret();
+    await this.#insert(tx, user, orgId, client, { kind: 'browser', roleMax: null, authenticated: true }, hash);
+    return secret;
+  }
+
+  /** The actor's bearer tokens end; a cookie carries the session on, with all its bounds. */
+  async exchange(actor: Actor): Promise<string> {
+    const { secret, hash } = newCookieSecret();
+    if (actor.session === null || !(await store.turnIntoBrowser(this.sql, actor.session.id, hash))) {
+      throw new Unauthenticated('this session cannot become one of a browser: log in with e-mail and password');
+    }
+    return secret;
+  }
+
+  /** A new token for one that is valid or expired less than 7 days ago; the old one retires. */
+  async refresh(token: string, client: Client): Promise<string> {
+    const session = this.tokens.verifyForRefresh(token);
+    const { userId, orgId, id, generation } = session;
+    return this.sql.begin(async (tx) => {
+      if (id === null) {
+        const holds = await store.loadVersionSession(tx, userId, orgId, session.version);
+        if (holds === null) throw new Unauthenticated(ENDED);
+        return this.open(tx, { id: userId, sessionVersion: session.version }, orgId, client, { authenticated: false });
+      }
+      const refreshed = await store.refreshSession(tx, id, userId, orgId, generation);
+      if (refreshed === null) throw new Unauthenticated(ENDED);
+      return this.tokens.issue({ userId, orgId, id, ...refreshed });
+    });
+  }
+
+  /** The session acts in another organization from now on; answers a bearer token for it. */
+  async move(tx: Tx, actor: Actor, user: SessionUser, orgId: string, client: Client): Promise<string> {
+    const { session } = actor;
+    if (session === null) return this.open(tx, user, orgId, client, { authenticated: false });
+    if (session.roleMax !== null) throw new Forbidden('this session is bound to its organization: log in for another');
+    const moved = await store.moveSession(tx, session.id, orgId);
+    if (moved === null) throw new Unauthenticated(ENDED);
+    return this.tokens.issue({ userId: user.id, orgId, id: session.id, ...moved });
+  }
+
+  async list(actor: Actor, page: Page): Promise<Listed<SessionInfo>> {
+    const { rows, total } = await store.listSessions(this.sql, actor.userId, page);
+    return { rows: rows.map((row) => present(row, actor)), total };
+  }
+
+  /** Its own too. */
+  async end(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      if (!(await store.deleteSession(tx, actor.userId, id))) throw new NotFound('session');
+      await recordUserAudit(tx, user(actor), actor.ip, 'session.end', { session: [id, null] });
+    });
+  }
+
+  async endOthers(actor: Actor): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      await store.endSessions(tx, actor.userId, actor.session?.id ?? null);
+      await recordUserAudit(tx, user(actor), actor.ip, 'session.end_others', {});
+    });
+  }
+
+  /** A token from before sessions were rows cannot end alone: all sessions of its user do. */
+  async logout(actor: Actor): Promise<void> {
+    if (actor.session !== null) return this.end(actor, actor.session.id);
+    await this.endOthers(actor);
+  }
+
+  async #insert(
+    tx: Tx,
+    user: SessionUser,
+    orgId: string,
+    { ip, userAgent }: Client,
+    how: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated'>,
+    secretHash: Buffer | null,
+  ): Promise<string> {
+    const id = uuidv7(Date.now());
+    const from = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
+    const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...how, ...from };
+    if (!(await store.insertSession(tx, row))) throw new Unauthenticated(ENDED);
+    return id;
+  }
+}
+
+const user = ({ userId, email }: Actor) => ({ id: userId, email });
+
+const present = (row: store.SessionRow, actor: Actor): SessionInfo => ({
+  id: row.id,
+  kind: row.kind,
+  current: row.id === actor.session?.id,
+  orgId: row.orgId,
+  roleMax: row.roleMax,
+  ip: row.ip,
+  userAgent: row.userAgent,
+  createdAt: row.createdAt.toISOString(),
+  lastSeenAt: row.lastSeenAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+});

@@ -1,0 +1,48 @@
+import { EnvReader } from '@acg/base/env-reader';
+import { Metadata } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import { linkAuthorized, linkMetadata, readLinkSecurity } from './link-security.js';
+
+const read = (token: string) => readLinkSecurity(new EnvReader({ INTERNAL_TOKEN: token }), ['127.0.0.1:1']);
+const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(40)] as const;
+
+test('INTERNAL_TOKEN: while it is being replaced, the new one is sent and both are taken', () => {
+  const [before, both, after] = [read(OLD), read(`${NEW},${OLD}`), read(NEW)];
+  const seen = (server: typeof both, client: typeof both) => linkAuthorized(server, linkMetadata(client));
+  expect([seen(both, before), seen(both, both), seen(both, after)]).toEqual([true, true, true]);
+  expect([seen(before, before), seen(before, both), seen(after, before), seen(after, both)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ]);
+});
+
+test.each([
+  ['nothing', null],
+  ['an empty token', 'Bearer '],
+  ['both at once', `Bearer ${NEW},${OLD}`],
+  ['half of one', `Bearer ${OLD.slice(0, 31)}`],
+  ['one without Bearer', NEW],
+])('INTERNAL_TOKEN: %s is refused', (_name, header) => {
+  const metadata = new Metadata();
+  if (header !== null) metadata.set('authorization', header);
+  expect(linkAuthorized(read(`${NEW},${OLD}`), metadata)).toBe(false);
+});
+
+test.each([
+  ['one', OLD, [OLD]],
+  ['two', `${NEW},${OLD}`, [NEW, OLD]],
+  ['two with a space between them', `${NEW}, ${OLD}`, [NEW, OLD]],
+  ['one that holds a comma', `${NEW},short`, [`${NEW},short`]],
+  ['one that holds two commas', `${NEW},${OLD},${OLD}`, [`${NEW},${OLD},${OLD}`]],
+])('secrets: %s', (_name, value, expected) => {
+  const secrets = new EnvReader({ S: value }).secrets('S');
+  expect(secrets.map((secret) => secret.reveal())).toEqual(expected);
+});
+
+test('secrets: one that is too short is a problem that names the variable and not the value', () => {
+  const reader = new EnvReader({ S: 'too,short' });
+  reader.secrets('S');
+  expect(() => reader.throwIfInvalid()).toThrow(/^S must have at least 32 bytes$/);
+});
