@@ -30,12 +30,13 @@ interface Job {
   readonly area: string;
   readonly mutant: Mutant;
   readonly tests: readonly string[];
+  readonly built: boolean;
 }
 
 const waiting: Job[] = areas.flatMap((area) =>
   area.mutants
     .filter(({ equivalent }) => equivalent === undefined)
-    .map((mutant) => ({ area: area.name, mutant, tests: mutant.tests ?? area.tests })),
+    .map((mutant) => ({ area: area.name, mutant, tests: mutant.tests ?? area.tests, built: area.built })),
 );
 const total = waiting.length;
 const judged: Judged[] = [];
@@ -46,8 +47,8 @@ async function work(): Promise<void> {
   try {
     if (!(await tree.build())) throw new Error('the tree does not build');
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const { area, mutant, tests } = job;
-      const verdict = await tree.judge(mutant, tests);
+      const { area, mutant, tests, built } = job;
+      const verdict = await tree.judge(mutant, tests, built);
       judged.push({ area, mutant, verdict });
       console.log(`${judged.length}/${total} ${verdict.padEnd(8)} ${area}: ${mutant.file}: ${mutant.bug}`);
     }

@@ -20,6 +20,8 @@ export interface Area {
   readonly name: string;
   /** Tests near the area, as paths for vitest; the quickest first. */
   readonly tests: readonly string[];
+  /** Its tests start processes from dist/: it is built with each bug. Tests in this process run on the sources. */
+  readonly built: boolean;
   readonly mutants: readonly Mutant[];
 }
 

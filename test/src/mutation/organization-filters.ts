@@ -21,6 +21,7 @@ export function organizationFilters(root: string, files: readonly string[], equi
       'test/src/webhooks',
       'test/src/conformance',
     ],
+    built: false,
     mutants,
   };
 }

@@ -42,14 +42,14 @@ export class Tree {
     return (await this.#test(tests)) === 0;
   }
 
-  async judge(mutant: Mutant, tests: readonly string[]): Promise<Verdict> {
+  async judge(mutant: Mutant, tests: readonly string[], built: boolean): Promise<Verdict> {
     const changed = mutated(this.#path, mutant);
     if (changed === null) return 'stale';
     const path = join(this.#path, mutant.file);
     const original = readFileSync(path, 'utf8');
     writeFileSync(path, changed);
     try {
-      if (!(await this.build())) return 'invalid';
+      if (built && !(await this.build())) return 'invalid';
       return (await this.#test(tests)) === 0 ? 'survived' : 'killed';
     } finally {
       writeFileSync(path, original);

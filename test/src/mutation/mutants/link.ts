@@ -3,6 +3,7 @@ import type { Area } from '../mutant.js';
 export const LINK: Area = {
   name: 'link',
   tests: ['test/src/link/authorization.test.ts', 'test/src/link/mutual-tls.test.ts'],
+  built: true,
   mutants: [
     {
       file: 'controlplane/src/grpc/server.ts',

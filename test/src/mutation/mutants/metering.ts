@@ -1,0 +1,186 @@
+import type { Area } from '../mutant.js';
+
+const FIELDS = 'dataplane/src/metering/usage-fields.ts';
+const INCLUDE = 'dataplane/src/metering/include-usage.ts';
+const FILTER = 'dataplane/src/metering/usage-filter.ts';
+const EVENTS = 'dataplane/src/metering/events-meter.ts';
+const ESTIMATE = 'dataplane/src/metering/estimate.ts';
+const SCANNER = 'dataplane/src/scan/json-scanner.ts';
+const SSE = 'dataplane/src/scan/sse-framer.ts';
+
+export const METERING: Area = {
+  name: 'metering',
+  tests: ['dataplane/src/metering', 'dataplane/src/scan', 'dataplane/src/pricing'],
+  built: false,
+  mutants: [
+    {
+      file: FIELDS,
+      find: 'counts.inUncached = tokensIn - counts.cacheRead - counts.cacheWrite;',
+      put: 'counts.inUncached = tokensIn - counts.cacheRead;',
+      bug: 'cache writes are charged twice',
+    },
+    {
+      file: FIELDS,
+      find: "return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;",
+      put: "return typeof value === 'number' && value <= TOKENS_MAX ? Math.floor(value) : null;",
+      bug: 'a provider that reports negative tokens gives money back',
+    },
+    {
+      file: FIELDS,
+      find: "return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;",
+      put: "return typeof value === 'number' && value >= 0 ? Math.floor(value) : null;",
+      bug: 'absurd figures are booked',
+    },
+    {
+      file: FIELDS,
+      find: 'return Math.min(countOf(value) ?? 0, whole);',
+      put: 'return countOf(value) ?? 0;',
+      bug: 'a part larger than its whole makes the rest negative',
+    },
+    {
+      file: FIELDS,
+      find: 'counts.cacheWrite1h = Math.min(counts.cacheWrite1h, counts.cacheWrite);',
+      put: '',
+      bug: 'more long-lived cache writes than cache writes are charged',
+    },
+    {
+      file: FIELDS,
+      find: 'counts.inUncached = tokensIn ?? counts.inUncached;',
+      put: 'counts.inUncached += tokensIn ?? 0;',
+      bug: 'input that message_delta repeats counts twice',
+    },
+    {
+      file: FIELDS,
+      find: 'counts.out = out ?? counts.out;',
+      put: 'counts.out += out ?? 0;',
+      bug: 'cumulative output of message_delta is added up',
+    },
+    {
+      file: FIELDS,
+      find: 'for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += counts[name];',
+      put: 'for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] = counts[name];',
+      bug: 'of a batch only the last line counts',
+    },
+    {
+      file: INCLUDE,
+      find: "if (upstream.custom || upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
+      put: "if (upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
+      bug: "custom providers' bodies are edited",
+    },
+    {
+      file: INCLUDE,
+      find: 'if (count > 1) return null;',
+      put: '',
+      bug: 'a body with stream_options twice is edited',
+    },
+    {
+      file: INCLUDE,
+      find: "if (asked !== 'false' && asked !== 'null') return null;",
+      put: '',
+      bug: 'a caller who asked for usage does not see it',
+    },
+    {
+      file: INCLUDE,
+      find: 'isEmptyObject(body, start) ? ASK : `${ASK},`',
+      put: '`${ASK},`',
+      bug: 'an empty stream_options becomes broken JSON',
+    },
+    {
+      file: INCLUDE,
+      find: 'const isSure = members.isWhole && body[members.rootStart]',
+      put: 'const isSure = body[members.rootStart]',
+      bug: 'a body that is cut off is edited',
+    },
+    {
+      file: FILTER,
+      find: 'if (!this.#usageIsNull && this.#choicesEmpty) {',
+      put: 'if (!this.#usageIsNull) {',
+      bug: 'a last chunk with content is taken out of the stream',
+    },
+    {
+      file: FILTER,
+      find: 'if (!this.#scanner.done || this.#usages !== 1) return false;',
+      put: 'if (!this.#scanner.done) return false;',
+      bug: 'a chunk with usage twice is cut in the wrong place',
+    },
+    {
+      file: FILTER,
+      find: 'this.#cutTo = bytes[after] === 0x2c ? forwardOver(bytes, after + 1) : valueEnd;',
+      put: 'this.#cutTo = valueEnd;',
+      bug: 'a comma stays behind where the first member was cut out',
+    },
+    {
+      file: FILTER,
+      find: 'if (!this.#decide(bytes, 0, length)) return bytes;',
+      put: 'return bytes;',
+      bug: 'a usage chunk without its blank line at the end reaches the caller',
+    },
+    {
+      file: EVENTS,
+      find: '    this.#framer.end();\n',
+      put: '',
+      bug: 'the last event of a stream without a closing blank line is not read',
+    },
+    {
+      file: EVENTS,
+      find: 'this.#usageAt = searchUsage(chunk, this.#usageAt + USAGE_KEY.length);',
+      put: 'this.#usageAt = chunk.length;',
+      bug: 'only the first mention of usage in a chunk is looked at',
+    },
+    {
+      file: ESTIMATE,
+      find: 'textTokens(Math.max(0, bytes - blobBytes)) + Math.ceil(',
+      put: 'textTokens(bytes) + Math.ceil(',
+      bug: 'images in a request are charged as text',
+    },
+    {
+      file: ESTIMATE,
+      find: 'const parts = decoded.toLowerCase().split',
+      put: 'const parts = decoded.split',
+      bug: 'a path in capitals is not metered',
+    },
+    {
+      file: SCANNER,
+      find: 'if (this.#keyText.length + (end - at) > KEY_BYTES_MAX) this.#keyTooLong = true;\n    else this',
+      put: 'this',
+      bug: 'an endless key takes memory without bound',
+      equivalent: 'bounded by the value that holds it in every caller but a hostile answer; memory is not asserted',
+    },
+    {
+      file: SCANNER,
+      find: '      return String(JSON.parse(`"${this.#keyText}"`));',
+      put: '      return this.#keyText;',
+      bug: 'a key with escapes is another key',
+    },
+    {
+      file: SCANNER,
+      find: 'if (at > to) this.#escaped = true;',
+      put: '',
+      bug: 'an escape at the end of a chunk is forgotten',
+    },
+    {
+      file: SCANNER,
+      find: 'const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;',
+      put: 'const isEscaped = backslashesBefore(bytes, at, stop) > 0;',
+      bug: 'a quote behind two backslashes does not end the string',
+    },
+    {
+      file: SCANNER,
+      find: 'default: // DONE: a second value\n        this.#state = FAILED;',
+      put: 'default: // DONE: a second value\n        this.#state = DONE;',
+      bug: 'two documents in one body are taken for one',
+    },
+    {
+      file: SSE,
+      find: 'if (at === chunk.length) this.#skipLf = true;\n        else if (chunk[at] === LF) at++;',
+      put: 'if (at < chunk.length && chunk[at] === LF) at++;',
+      bug: 'a CRLF that is cut in the middle ends two lines',
+    },
+    {
+      file: SSE,
+      find: 'const hasCr = chunk.indexOf(CR) >= 0;',
+      put: 'const hasCr = false;',
+      bug: 'streams with CR line ends are not read',
+    },
+  ],
+};

@@ -1,0 +1,190 @@
+import type { Area } from '../mutant.js';
+
+const SPOOL = 'dataplane/src/usage/spool.ts';
+const SEGMENTS = 'dataplane/src/usage/segments.ts';
+const FORMAT = 'dataplane/src/usage/segment-format.ts';
+const SHIPPER = 'dataplane/src/usage/shipper.ts';
+
+export const SPOOL_AREA: Area = {
+  name: 'spool',
+  tests: ['dataplane/src/usage'],
+  built: true,
+  mutants: [
+    {
+      file: SPOOL,
+      find: '  async close(): Promise<void> {\n    this.flush();',
+      put: '  async close(): Promise<void> {',
+      bug: 'close() without a last flush',
+    },
+    {
+      file: SPOOL,
+      find: 'for (const done of waiting) this.#confirm(done, error);',
+      put: 'for (const done of waiting) this.#confirm(done, null);',
+      bug: 'a record that could not be written is confirmed',
+    },
+    {
+      file: SPOOL,
+      find: 'return this.#atCap || this.#stuckBytes > 0;',
+      put: 'return this.#atCap;',
+      bug: 'calls go on while the disk refuses records',
+    },
+    {
+      file: SPOOL,
+      find: 'return this.#atCap || this.#stuckBytes > 0;',
+      put: 'return this.#stuckBytes > 0;',
+      bug: 'calls go on when the spool is full',
+    },
+    {
+      file: SPOOL,
+      find: 'this.#stuck.push(Buffer.from(bytes));',
+      put: 'this.#stuck.push(bytes);',
+      bug: 'records that wait in memory are overwritten by the next turn',
+    },
+    {
+      file: SPOOL,
+      find: '      this.#stuck.shift();\n',
+      put: '',
+      bug: 'a record that waited is written again and again',
+    },
+    {
+      file: SPOOL,
+      find: 'if (this.#stuck.length > 0) this.#retry();',
+      put: '',
+      bug: 'what waits in memory is not written at the end',
+    },
+    {
+      file: SPOOL,
+      find: 'bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;',
+      put: 'false : bytes >= this.#bytesMax;',
+      bug: 'a full spool opens at once again',
+    },
+    {
+      file: SPOOL,
+      find: 'if (this.#closed) return; // its directory',
+      put: 'if (false) return; // its directory',
+      bug: "an answer after the end deletes another process's segment",
+    },
+    {
+      file: SPOOL,
+      find: 'for (const range of scan.damaged) this.#setAside(segment, at, chunk, range);',
+      put: '',
+      bug: 'damaged bytes vanish without a trace',
+    },
+    {
+      file: SPOOL,
+      find: 'return { payloads: scan.payloads, records: scan.records, segment, to: at + scan.consumed };',
+      put: 'return { payloads: scan.payloads, records: scan.records, segment, to: end };',
+      bug: 'more is acknowledged than was sent',
+    },
+    {
+      file: SPOOL,
+      find: '      home.lock.release();\n      this.#homes.delete(path);',
+      put: '      this.#homes.delete(path);',
+      bug: 'the directory of a dead worker stays locked for ever',
+    },
+    {
+      file: SPOOL,
+      find: '    this.#setAside(batch.segment, batch.to, bytes, { from: 0, to: bytes.length });\n',
+      put: '',
+      bug: 'records that the control plane refuses for good are thrown away',
+    },
+    {
+      file: SPOOL,
+      find: 'mode: 0o600 });\n    } catch',
+      put: 'mode: 0o644 });\n    } catch',
+      bug: 'set-aside records can be read by every user of the machine',
+    },
+    {
+      file: SPOOL,
+      find: 'if (this.full) return false;\n    this.#add(FIELD.rejection',
+      put: 'this.#add(FIELD.rejection',
+      bug: 'statistics fill a spool that is full',
+    },
+    {
+      file: SEGMENTS,
+      find: 'if (segment.acknowledged >= segment.bytes) closeSync(fd);\n    else fdatasync',
+      put: 'if (true) closeSync(fd);\n    else fdatasync',
+      bug: 'sealed segments are never pushed to the disk',
+      equivalent: 'shows only after a power cut: no test of this machine can tell the page cache from the disk',
+    },
+    {
+      file: SEGMENTS,
+      find: "openSync(path, 'wx', 0o600)",
+      put: "openSync(path, 'w', 0o600)",
+      bug: 'a segment of an earlier run with the same name is overwritten',
+    },
+    {
+      file: SEGMENTS,
+      find: 'ftruncateSync(segment.fd, segment.bytes);',
+      put: '',
+      bug: 'half a frame stays in the middle of a segment',
+    },
+    {
+      file: SEGMENTS,
+      find: 'return segment.bytes >= this.#limits.segmentBytes || nowMs - segment.createdMs >= this.#limits.segmentAgeMs;',
+      put: 'return segment.bytes >= this.#limits.segmentBytes;',
+      bug: 'a quiet segment is never sealed',
+    },
+    {
+      file: FORMAT,
+      find: 'return crc32(buffer.subarray(body, body + payloadBytes), lengths);',
+      put: 'return lengths;',
+      bug: 'the checksum covers the lengths only',
+    },
+    {
+      file: FORMAT,
+      find: 'if (payloadBytes > FRAME_PAYLOAD_BYTES_MAX) return DAMAGED;',
+      put: '',
+      bug: 'a damaged length makes the reader wait for bytes that never come',
+    },
+    {
+      file: FORMAT,
+      find: 'if (payloads.length > 0 && records + frameRecords > limit.recordsMax) break;',
+      put: 'if (records + frameRecords > limit.recordsMax) break;',
+      bug: 'a frame with many records is never sent',
+    },
+    {
+      file: FORMAT,
+      find: 'const stop = Math.max(at + 1, chunk.length - 3);',
+      put: 'const stop = chunk.length;',
+      bug: 'a frame whose beginning is cut by the read is lost after damage',
+    },
+    {
+      file: FORMAT,
+      find: 'if (payloadBytes === INCOMPLETE && !final) break;',
+      put: '',
+      bug: 'a frame that continues in the next read counts as damage',
+    },
+    {
+      file: SHIPPER,
+      find: "if (outcome.kind === 'refused') this.#refused(batch, outcome.reason);\n        else this.#booked",
+      put: 'this.#booked',
+      bug: 'a refused batch counts as booked',
+    },
+    {
+      file: SHIPPER,
+      find: 'this.#singleFramesLeft = batch.payloads.length; // nothing',
+      put: 'this.#spool.refuse(batch); // nothing',
+      bug: 'one bad frame takes its whole batch along',
+    },
+    {
+      file: SHIPPER,
+      find: 'this.#missed(error);\n        await this.#sleep(this.#backoff.nextMs());',
+      put: 'this.#missed(error);\n        return;',
+      bug: 'a batch is given up after one failure',
+      equivalent: 'it was not acknowledged: the same bytes are read again at once',
+    },
+    {
+      file: SHIPPER,
+      find: 'return this.#spool.figures().bytesUnacknowledged === 0;',
+      put: 'return true;',
+      bug: 'flush says that all was taken when it was not',
+    },
+    {
+      file: SHIPPER,
+      find: 'await Promise.race([this.#loop, grace]);',
+      put: 'await this.#loop;',
+      bug: 'a silent control plane holds up the end of the process',
+    },
+  ],
+};

@@ -1,0 +1,275 @@
+import type { Area } from '../mutant.js';
+
+const REQUEST_HEADERS = 'dataplane/src/upstream/request-headers.ts';
+const RESPONSE_HEADERS = 'dataplane/src/upstream/response-headers.ts';
+const INJECT = 'dataplane/src/upstream/inject.ts';
+const TARGET = 'dataplane/src/upstream/target.ts';
+const REWRITE = 'dataplane/src/upstream/rewrite.ts';
+const TOKEN = 'dataplane/src/upstream/token-position.ts';
+const MASK = 'dataplane/src/upstream/mask.ts';
+
+export const UPSTREAM: Area = {
+  name: 'upstream',
+  tests: [
+    'dataplane/src/upstream',
+    'dataplane/src/call/proxy-requests.test.ts',
+    'dataplane/src/call/proxy-responses.test.ts',
+  ],
+  built: false,
+  mutants: [
+    {
+      file: REQUEST_HEADERS,
+      find: "  'cookie',\n",
+      put: '',
+      bug: 'cookies go upstream',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: "  'x-goog-api-key',\n",
+      put: '',
+      bug: "the client's own x-goog-api-key goes upstream",
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)',
+      put: 'injection.dropHeaders.has(name) || isOurs(name)',
+      bug: 'the header that the account sets goes twice',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)',
+      put: 'name === ownHeader || isOurs(name)',
+      bug: 'headers that the injection drops (organization, security token) go upstream',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'if (listed?.includes(name)) continue;',
+      put: '',
+      bug: 'headers that Connection lists go upstream',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;',
+      put: '',
+      bug: 'a gateway token in any other header goes upstream',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'value.length >= gatewayToken.length && value.includes',
+      put: 'value.length > gatewayToken.length && value.includes',
+      bug: 'a header that is the gateway token alone goes upstream',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: "(name.startsWith('x-gateway-') || name.startsWith('x-forwarded-'))",
+      put: "name.startsWith('x-gateway-')",
+      bug: 'x-forwarded-* tell the provider about our network',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: 'NON_ASCII.test(value) ? wireValue(value) : value',
+      put: 'value',
+      bug: 'bytes of a header value change on the way',
+    },
+    {
+      file: REQUEST_HEADERS,
+      find: "if (!objects) out.push('accept-encoding', 'identity');",
+      put: '',
+      bug: 'answers may come compressed, unreadable for metering and masking',
+    },
+    { file: RESPONSE_HEADERS, find: "  'set-cookie',\n", put: '', bug: "a provider's cookie reaches the agent" },
+    {
+      file: RESPONSE_HEADERS,
+      find: "lower.startsWith('x-gateway-') || ",
+      put: '',
+      bug: 'a provider speaks as the gateway',
+    },
+    {
+      file: RESPONSE_HEADERS,
+      find: 'if (!ascii && !SAFE_VALUE.test(value)) continue;',
+      put: '',
+      bug: 'a value with a control byte splits the answer',
+    },
+    {
+      file: RESPONSE_HEADERS,
+      find: 'if (listed?.has(name)) continue;',
+      put: '',
+      bug: "the provider's hop-by-hop headers come back",
+    },
+    {
+      file: RESPONSE_HEADERS,
+      find: 'const masked = maskValue(value, secretForms);',
+      put: 'const masked = maskValue(value, secretForms.slice(0, 1));',
+      bug: 'only the first form of a credential is masked in headers',
+    },
+    {
+      file: RESPONSE_HEADERS,
+      find: 'return CONTENT_LENGTH.test(text) ? Number(text) : otherwise;',
+      put: 'return Number(text);',
+      bug: 'a Content-Length that is no number is believed',
+    },
+    {
+      file: INJECT,
+      find: "      headers.push('authorization', injection.value);\n      return withoutAuthParams(query, position, AUTH_QUERY_PARAM);",
+      put: "      headers.push('authorization', injection.value);\n      return query;",
+      bug: 'an apikey in the query goes upstream beside basic credentials',
+    },
+    {
+      file: INJECT,
+      find: 'for (let i = 0; i < extra.length; i++)',
+      put: 'for (let i = 1; i < extra.length; i++)',
+      bug: "the account's first extra header is left out",
+    },
+    {
+      file: INJECT,
+      find: 'if (alternative === undefined) headers.push(injection.name, injection.value);\n  else headers',
+      put: 'headers.push(injection.name, injection.value);\n  if (alternative !== undefined) headers',
+      bug: 'the credential is sent in two forms at once',
+    },
+    {
+      file: INJECT,
+      find: 'position.userJwt ?? injection.bearerUnlessUserJwt',
+      put: 'injection.bearerUnlessUserJwt',
+      bug: "a signed-in user's token is replaced by the service key",
+    },
+    {
+      file: INJECT,
+      find: 'if (placed) return false;',
+      put: 'if (placed) return true;',
+      bug: "a second apikey of the client's goes upstream",
+    },
+    {
+      file: INJECT,
+      find: '(name) => !extra.some(([taken]) => taken === name)',
+      put: '() => true',
+      bug: "the client's teamId stays beside the account's",
+    },
+    {
+      file: INJECT,
+      find: '      !isSignatureParam(name) &&\n',
+      put: '',
+      bug: "a presigned URL's old signature goes upstream",
+    },
+    {
+      file: INJECT,
+      find: "    query.includes('%') ||\n",
+      put: '',
+      bug: 'an escaped auth parameter is not looked for',
+    },
+    {
+      file: INJECT,
+      find: 'name.includes(gatewayToken) || paramValue(pair).includes(gatewayToken)',
+      put: 'paramValue(pair).includes(gatewayToken)',
+      bug: "a gateway token as a parameter's name goes upstream",
+    },
+    {
+      file: INJECT,
+      find: "    case 'x-amz-security-token':\n",
+      put: '',
+      bug: "an agent's own x-amz-security-token is forwarded",
+    },
+    {
+      file: TARGET,
+      find: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;',
+      put: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH;',
+      bug: 'a backslash in the target is taken',
+    },
+    {
+      file: TARGET,
+      find: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;',
+      put: 'const isTargetByte = (c: number): boolean => c > 0x20 && c <= 0x7f && c !== HASH && c !== BACKSLASH;',
+      bug: 'DEL in the target is taken',
+    },
+    {
+      file: TARGET,
+      find: "return objectKeys && (shape === 'keyed' || basePath === '');",
+      put: 'return objectKeys;',
+      bug: "object keys climb out of the endpoint's base path",
+    },
+    { file: TARGET, find: '/%(?:25)?(2e|2f|5c', put: '/%(2e|2f|5c', bug: 'doubly encoded dots are not seen' },
+    {
+      file: TARGET,
+      find: 'const stop = semicolon !== -1 && semicolon < end ? semicolon : end;',
+      put: 'const stop = end;',
+      bug: '`..;x` is no dot segment',
+    },
+    {
+      file: TARGET,
+      find: 'if (!isPrintable(raw, pathEnd + 1)) return',
+      put: 'if (false) return',
+      bug: 'control bytes in the query are taken',
+    },
+    {
+      file: TARGET,
+      find: 'return length === 0 || length > SLUG_LENGTH_MAX ? -1 : at;',
+      put: 'return length === 0 ? -1 : at;',
+      bug: 'a slug of any length is looked up',
+    },
+    {
+      file: REWRITE,
+      find: "return rest[0] === '?' || rest[0] === '#' ? `/${rest}` : null;",
+      put: 'return `/${rest}`;',
+      bug: '`https://host.evil` counts as the origin',
+    },
+    {
+      file: REWRITE,
+      find: "if (!value.startsWith('/') || value.startsWith('//')) {",
+      put: "if (!value.startsWith('/')) {",
+      bug: '`//other.host` counts as a path of the provider',
+    },
+    {
+      file: REWRITE,
+      find: 'this.#held = Buffer.from(tail.subarray(tail.length - held));',
+      put: 'this.#held = Buffer.alloc(0);',
+      bug: 'bytes that may begin an address are lost at a chunk border',
+    },
+    {
+      file: TOKEN,
+      find: "if (gatewayToken !== '' && gatewayToken !== found) return CONFLICTING_TOKENS;\n    if",
+      put: 'if',
+      bug: 'of two different gateway tokens the first one counts',
+    },
+    {
+      file: TOKEN,
+      find: 'return asToken(colon === pair.length - 1 ? pair.slice(0, colon) : pair.slice(colon + 1));',
+      put: 'return asToken(pair.slice(colon + 1));',
+      bug: '`curl -u token:` is not understood',
+    },
+    {
+      file: TOKEN,
+      find: "const isCredentialParam = (name: string): boolean => name.toLowerCase() === 'x-amz-credential';",
+      put: "const isCredentialParam = (name: string): boolean => name === 'x-amz-credential';",
+      bug: 'presigned URLs are not understood',
+    },
+    {
+      file: MASK,
+      find: 'const fromHeld = run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;',
+      put: 'const fromHeld = 0;',
+      bug: 'a secret in pieces of a few bytes is not masked',
+    },
+    {
+      file: MASK,
+      find: "for (let at = value.indexOf(form); at !== -1 && form !== ''; at = value.indexOf(form, at + 1))",
+      put: "for (let at = masked.indexOf(form); at !== -1 && form !== ''; at = -1)",
+      bug: 'only the first occurrence in a header is masked',
+    },
+    {
+      file: MASK,
+      find: 'if (start < 0) held.fill(ASTERISK, held.length + start);',
+      put: '',
+      bug: 'the beginning of a secret that crosses a border leaves unmasked',
+    },
+    {
+      file: MASK,
+      find: 'at = seam.indexOf(pattern, at + 1)',
+      put: 'at = -1',
+      bug: 'only the first occurrence across a border is masked',
+    },
+    {
+      file: MASK,
+      find: 'const stop = Math.max(0, bytes.length - lengthMax);',
+      put: 'const stop = Math.max(0, bytes.length - lengthMax + 1);',
+      bug: 'one byte too few waits',
+    },
+  ],
+};
