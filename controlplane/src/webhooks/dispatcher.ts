@@ -14,6 +14,7 @@ import { FANOUT_BATCH, fanOut } from './fanout.js';
 import { Pace } from './pace.js';
 import { type ClaimedDelivery, claim, complete, giveBack, type Outcome } from './queue.js';
 import { decideNext } from './schedule.js';
+import { Shares } from './shares.js';
 
 /** One attempt of one delivery; never rejects. `stop` ends it early. */
 export type Attempt = (delivery: ClaimedDelivery, stop: AbortController) => Promise<DeliveryAttempt>;
@@ -51,6 +52,7 @@ export class Dispatcher {
   readonly #workersMax: number;
   readonly #pollMs: number;
   readonly #pace: Pace;
+  readonly #shares: Shares;
   readonly #running = new Map<string, RunningAttempt>();
   /** Finished attempts whose outcome is not written yet. */
   #outcomes: Outcome[] = [];
@@ -68,6 +70,7 @@ export class Dispatcher {
     this.#workersMax = options.workersMax ?? WORKERS_MAX;
     this.#pollMs = options.pollMs ?? POLL_MS;
     this.#pace = new Pace(options.timeoutMs);
+    this.#shares = new Shares(this.#workersMax);
   }
 
   async start(): Promise<void> {
@@ -111,13 +114,16 @@ export class Dispatcher {
   async #round(): Promise<boolean> {
     const { sql, timeoutMs } = this.#options;
     const events = await fanOut(sql);
-    const free = Math.min(this.#workersMax - this.#running.size, CLAIM_MAX);
+    // Half of what is free, so that those who share this claim leave room as well.
+    const free = Math.min(Math.ceil(this.#shares.free / 2), CLAIM_MAX);
     if (free <= 0 || this.#stopping) return false; // a finished attempt wakes the loop
     const { deliveries, next } = await claim(sql, {
       limit: free,
       leaseMs: timeoutMs + LEASE_SLACK_MS,
       room: this.#pace.room,
       restricted: this.#pace.restricted(),
+      orgRoom: this.#shares.room,
+      orgs: this.#shares.rooms(),
       after: this.#after,
     });
     this.#after = next;
@@ -128,6 +134,7 @@ export class Dispatcher {
   #launch(delivery: ClaimedDelivery): void {
     const stop = new AbortController();
     this.#pace.started(delivery.endpointId);
+    this.#shares.started(delivery.orgId);
     const done = this.#attempt(delivery, stop);
     this.#running.set(delivery.lease, { lease: delivery.lease, stop, done });
   }
@@ -136,6 +143,7 @@ export class Dispatcher {
     const startedAt = performance.now();
     const { statusCode, error } = await this.#options.attempt(delivery, stop);
     this.#pace.finished(delivery.endpointId, performance.now() - startedAt);
+    this.#shares.finished(delivery.orgId);
     // After the grace period its lease has been given back: the next worker's attempt counts, not this one.
     if (!this.#running.delete(delivery.lease)) return;
     const verdict = decideNext(error === null, delivery.attempts + 1, this.#options.retryDelaysMs);

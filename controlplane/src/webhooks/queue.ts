@@ -6,6 +6,7 @@
 import type { Sealed } from '../accounts/vault.js';
 import type { Sql } from '../db/sql.js';
 import type { EndpointRoom } from './pace.js';
+import type { OrgRoom } from './shares.js';
 
 export interface ClaimedDelivery extends Sealed {
   readonly id: string;
@@ -25,6 +26,9 @@ export interface ClaimOptions {
   /** Deliveries of one endpoint that may be claimed, unless `restricted` names the endpoint. */
   readonly room: number;
   readonly restricted: readonly EndpointRoom[];
+  /** Deliveries of one organization that may be claimed, unless `orgs` names the organization. */
+  readonly orgRoom: number;
+  readonly orgs: readonly OrgRoom[];
   /** {@link Claim.next} of the claim before; null: from the first endpoint. */
   readonly after: string | null;
   /** Endpoints with pending deliveries that one claim looks at, paused ones included. */
@@ -41,7 +45,7 @@ const ENDPOINTS_MAX = 10_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Due deliveries of active endpoints, oldest first. It walks from endpoint to endpoint through the index of pending
+ * Due deliveries of active endpoints, organization by organization in turn, the oldest of each first. It walks from endpoint to endpoint through the index of pending
  * deliveries (a loose index scan), so a long queue of one endpoint costs the others nothing; with more endpoints than
  * one claim looks at, the next goes on behind the last, so that none starves.
  */
@@ -57,16 +61,24 @@ export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
              w.position + 1
         from waiting w where w.endpoint_id is not null and w.position < ${endpointsMax}),
     ready as (
-      select e.id, coalesce(r.room, ${options.room}::integer) as room
+      select e.id, e.org_id, coalesce(r.room, ${options.room}::integer) as room,
+             coalesce(o.room, ${options.orgRoom}::integer) as org_room
         from waiting w join webhook_endpoints e on e.id = w.endpoint_id and e.status = 'active'
+        left join unnest(${options.orgs.map((o) => o.orgId)}::uuid[],
+                         ${options.orgs.map((o) => o.room)}::integer[]) as o(org_id, room) on o.org_id = e.org_id
         left join unnest(${options.restricted.map((r) => r.endpointId)}::uuid[],
                          ${options.restricted.map((r) => r.room)}::integer[]) as r(id, room) on r.id = e.id),
-    due as (
-      select d.id, d.next_attempt_at from ready cross join lateral (
+    locked as (
+      select d.id, d.next_attempt_at, ready.org_id, ready.org_room from ready cross join lateral (
         select id, next_attempt_at from webhook_deliveries
          where endpoint_id = ready.id and status = 'pending' and next_attempt_at <= now()
          order by next_attempt_at limit ready.room for update skip locked) d
-       order by d.next_attempt_at limit ${options.limit}),
+       where ready.org_room > 0),
+    ranked as (
+      select id, next_attempt_at, org_room, row_number() over (partition by org_id order by next_attempt_at) as turn
+        from locked),
+    due as (
+      select id from ranked where turn <= org_room order by turn, next_attempt_at limit ${options.limit}),
     claimed as (update webhook_deliveries d
        set lease = gen_random_uuid(), next_attempt_at = now() + ${options.leaseMs} * interval '1 millisecond'
       from due, webhook_endpoints e
@@ -90,17 +102,42 @@ export interface Outcome {
   readonly delayMs: number;
 }
 
-/** Records attempts; returns the ids of those whose lease still held. */
+/** An endpoint that did nothing but fail for so long and so often is paused. */
+const FAILING_DAYS = 3;
+const FAILING_ATTEMPTS = 50;
+
+/**
+ * Records attempts; returns the ids of those whose lease still held. Endpoints that began or went on to fail, or came
+ * back, are marked in the same statement; one that has failed for too long is paused.
+ */
 export async function complete(sql: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   const rows = outcomes.map((o) => ({ ...o }));
   const written = await sql<{ id: string }[]>`
-    update webhook_deliveries d
-       set status = r.status, status_code = r."statusCode", error = r.error, attempts = d.attempts + 1,
-           last_attempt_at = now(), next_attempt_at = now() + r."delayMs" * interval '1 millisecond', lease = null
-      from jsonb_to_recordset(${sql.json(rows)}) as r(
-        id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer)
-     where d.id = r.id and d.lease = r.lease
-    returning d.id`;
+    with written as (
+      update webhook_deliveries d
+         set status = r.status, status_code = r."statusCode", error = r.error, attempts = d.attempts + 1,
+             last_attempt_at = now(), next_attempt_at = now() + r."delayMs" * interval '1 millisecond', lease = null
+        from jsonb_to_recordset(${sql.json(rows)}) as r(
+          id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer)
+       where d.id = r.id and d.lease = r.lease
+      returning d.id, d.endpoint_id, d.status = 'success' as delivered),
+    tried as (
+      select endpoint_id, bool_or(delivered) as delivered, count(*) filter (where not delivered) as failures
+        from written group by endpoint_id),
+    held as (
+      select e.id, t.delivered, t.failures, e.status = 'active' and not t.delivered
+             and e.failed_attempts + t.failures >= ${FAILING_ATTEMPTS}
+             and e.failing_since <= now() - ${FAILING_DAYS} * interval '1 day' as failing
+        from webhook_endpoints e join tried t on t.endpoint_id = e.id
+       where not t.delivered or e.failing_since is not null order by e.id for no key update of e),
+    marked as (
+      update webhook_endpoints e
+         set failing_since = case when not h.delivered then coalesce(e.failing_since, now()) end,
+             failed_attempts = case when h.delivered then 0 else e.failed_attempts + h.failures end,
+             status = case when h.failing then 'paused' else e.status end,
+             paused_reason = case when h.failing then 'failing' else e.paused_reason end
+        from held h where e.id = h.id)
+    select id from written`;
   return new Set(written.map((row) => row.id));
 }
 

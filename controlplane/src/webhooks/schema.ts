@@ -17,6 +17,10 @@ export const Endpoint = Type.Object({
   url: Type.String(),
   events: Type.Array(Event),
   status: EndpointStatus,
+  pausedReason: Type.Unsafe<'failing' | null>({
+    anyOf: [{ type: 'string', enum: ['failing'] }, { type: 'null' }],
+    description: 'failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on.',
+  }),
   createdAt: Timestamp,
 });
 export type Endpoint = Static<typeof Endpoint>;

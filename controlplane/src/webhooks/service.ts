@@ -58,6 +58,7 @@ export class WebhookService {
         url: patch.url ?? before.url,
         events: patch.events ?? before.events,
         status: patch.status ?? before.status,
+        pausedReason: patch.status === undefined ? before.pausedReason : null,
       });
       const changes = Object.fromEntries(
         (['url', 'events', 'status'] as const)
@@ -136,6 +137,7 @@ const present = (row: store.EndpointRow): Endpoint => ({
   url: row.url,
   events: row.events,
   status: row.status,
+  pausedReason: row.pausedReason,
   createdAt: row.createdAt.toISOString(),
 });
 

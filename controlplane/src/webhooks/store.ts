@@ -9,6 +9,8 @@ export interface EndpointRow {
   readonly url: string;
   readonly events: EventName[];
   readonly status: 'active' | 'paused';
+  /** Null when a person paused it. */
+  readonly pausedReason: 'failing' | null;
   readonly createdAt: Date;
 }
 
@@ -24,7 +26,8 @@ export interface DeliveryRow {
   readonly createdAt: Date;
 }
 
-const endpointColumns = (sql: Sql | Tx) => sql`id, url, events, status, created_at as "createdAt"`;
+const endpointColumns = (sql: Sql | Tx) =>
+  sql`id, url, events, status, paused_reason as "pausedReason", created_at as "createdAt"`;
 const deliveryColumns = (sql: Sql | Tx) => sql`
   id, endpoint_id as "endpointId", event, status, status_code as "statusCode", error, attempts,
   last_attempt_at as "lastAttemptAt", created_at as "createdAt"`;
@@ -71,13 +74,16 @@ export async function endpointExists(sql: Sql, orgId: string, id: string): Promi
   return row !== undefined;
 }
 
+/** Whatever is said of it by hand, its failures so far are forgotten. */
 export async function updateEndpoint(
   tx: Tx,
   id: string,
-  to: { url: string; events: readonly EventName[]; status: string },
+  to: Pick<EndpointRow, 'url' | 'status' | 'pausedReason'> & { events: readonly EventName[] },
 ): Promise<EndpointRow> {
   const [row] = await tx<EndpointRow[]>`
-    update webhook_endpoints set url = ${to.url}, events = ${[...to.events]}, status = ${to.status} where id = ${id}
+    update webhook_endpoints set url = ${to.url}, events = ${[...to.events]}, status = ${to.status},
+           failing_since = null, failed_attempts = 0, paused_reason = ${to.pausedReason}
+     where id = ${id}
     returning ${endpointColumns(tx)}`;
   return row!;
 }

@@ -1,0 +1,140 @@
+/** Webhook slots are shared by organizations: what one of them does with its receivers costs the others nothing. */
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@acg/base/log';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { Dispatcher } from '../../../controlplane/src/webhooks/dispatcher.js';
+import { claim, complete } from '../../../controlplane/src/webhooks/queue.js';
+import { useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+
+// Its own loop is stopped: the tests claim and send.
+const plane = useControlPlane();
+const sql = () => plane().database.sql;
+beforeAll(() => plane().service.stop());
+afterEach(() => sql()`delete from webhook_deliveries`);
+
+const LEASE = { room: 4, restricted: [], orgRoom: 100, orgs: [], leaseMs: 60_000, after: null };
+
+async function organization(): Promise<string> {
+  const [row] = await sql()<{ id: string }[]>`
+    insert into organizations (id, name, slug) select id, 'org', id from (select gen_random_uuid() as id) i returning id`;
+  return row!.id;
+}
+
+/** Deliveries that are due since `agoMin` minutes, so many for each of so many endpoints. */
+async function backlog(orgId: string, endpoints: number, each: number, agoMin = 0): Promise<void> {
+  await sql()`
+    with e as (
+      insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext)
+      select gen_random_uuid(), ${orgId}, 'https://hooks.example.com', '{agent.created}', 'k', '', ''
+        from generate_series(1, ${endpoints}) returning id)
+    insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, next_attempt_at)
+    select gen_random_uuid(), e.id, ${orgId}, gen_random_uuid(), 'agent.created', '{}',
+           now() - ${agoMin} * interval '1 minute' from e, generate_series(1, ${each})`;
+}
+
+test('fairness: due deliveries are claimed organization by organization in turn, within the room of each', async () => {
+  const [big, small, full] = [await organization(), await organization(), await organization()];
+  await backlog(big, 5, 10, 60);
+  await backlog(full, 1, 10, 50);
+  await backlog(small, 1, 2, 1);
+  const first = await claim(sql(), { ...LEASE, limit: 5, orgs: [{ orgId: full, room: 1 }] });
+  const count = (orgId: string) => first.deliveries.filter((one) => one.orgId === orgId).length;
+  expect([count(big), count(small), count(full)]).toEqual([2, 2, 1]);
+  const second = await claim(sql(), { ...LEASE, limit: 50, orgs: [{ orgId: full, room: 0 }], orgRoom: 6 });
+  expect(second.deliveries.map((one) => one.orgId)).toEqual(new Array(6).fill(big));
+});
+
+test('fairness: organizations whose receivers all hang leave slots to the next one', async () => {
+  const healthy = await organization();
+  const hostile = [await organization(), await organization(), await organization()];
+  for (const orgId of hostile) await backlog(orgId, 100, 4);
+  const attempted: string[] = [];
+  const dispatcher = new Dispatcher({
+    sql: sql(),
+    log: createLogger('test', 'silent'),
+    attempt: async ({ orgId }, stop) => {
+      attempted.push(orgId);
+      if (orgId !== healthy) await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
+      return { statusCode: 200, error: null };
+    },
+    retryDelaysMs: [],
+    timeoutMs: 3_600_000,
+    workersMax: 16,
+    observe: () => {},
+  });
+  await dispatcher.start();
+  await until('the hostile ones hold all they may', () => attempted.length >= 12);
+  await backlog(healthy, 5, 4);
+  dispatcher.wake();
+  await until('the healthy one has everything', () => attempted.filter((orgId) => orgId === healthy).length === 20);
+  for (const orgId of hostile) expect(attempted.filter((other) => other === orgId).length).toBeLessThanOrEqual(5);
+  await dispatcher.stop();
+});
+
+async function outcomeOf(endpointId: string, status: 'success' | 'failed', count = 1): Promise<void> {
+  const rows = await sql()<{ id: string; lease: string }[]>`
+    insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, lease)
+    select gen_random_uuid(), ${endpointId}, org_id, gen_random_uuid(), 'agent.created', '{}', gen_random_uuid()
+      from webhook_endpoints, generate_series(1, ${count}) where id = ${endpointId} returning id, lease`;
+  const statusCode = status === 'success' ? 200 : 500;
+  const error = status === 'success' ? null : 'status';
+  await complete(
+    sql(),
+    rows.map((row) => ({ ...row, status, statusCode, error, delayMs: 0 })),
+  );
+}
+
+async function endpointFailingSince(days: number, attempts: number): Promise<string> {
+  const [row] = await sql()<{ id: string }[]>`
+    insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext, failing_since, failed_attempts)
+    select ${randomUUID()}::uuid, id, 'https://hooks.example.com', '{agent.created}', 'k', '', '',
+           now() - ${days} * interval '1 day', ${attempts} from organizations limit 1 returning id`;
+  return row!.id;
+}
+
+const standing = async (id: string) => {
+  const [row] = await sql()`
+    select status, paused_reason, failed_attempts, failing_since is null as well from webhook_endpoints where id = ${id}`;
+  return row;
+};
+
+test.each([
+  ['3 days and 50 attempts', 3.01, 49, 1, 'paused'],
+  ['3 days, but fewer attempts', 3.01, 48, 1, 'active'],
+  ['50 attempts, but not for long', 2.9, 80, 1, 'active'],
+  ['the last ones together', 4, 40, 10, 'paused'],
+] as const)('failing: %s', async (_name, days, before, more, status) => {
+  const id = await endpointFailingSince(days, before);
+  await outcomeOf(id, 'failed', more);
+  expect(await standing(id)).toMatchObject({ status, paused_reason: status === 'paused' ? 'failing' : null });
+});
+
+test('failing: a success ends it, the next failure begins anew', async () => {
+  const id = await endpointFailingSince(5, 49);
+  await outcomeOf(id, 'success');
+  expect(await standing(id)).toMatchObject({ status: 'active', failed_attempts: 0, well: true });
+  await outcomeOf(id, 'failed');
+  expect(await standing(id)).toMatchObject({ status: 'active', failed_attempts: 1, well: false });
+});
+
+test('queue: a result without the lease is written nowhere, and does not count against the endpoint', async () => {
+  const id = await endpointFailingSince(5, 49);
+  const [row] = await sql()<{ id: string }[]>`
+    insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, lease)
+    select gen_random_uuid(), ${id}, org_id, gen_random_uuid(), 'agent.created', '{}', gen_random_uuid()
+      from webhook_endpoints where id = ${id} returning id`;
+  const lost = {
+    id: row!.id,
+    lease: randomUUID(),
+    status: 'failed',
+    statusCode: 500,
+    error: 'status',
+    delayMs: 0,
+  } as const;
+  expect([...(await complete(sql(), [lost]))]).toEqual([]);
+  expect(await sql()`select status, attempts from webhook_deliveries where id = ${row!.id}`).toMatchObject([
+    { status: 'pending', attempts: 0 },
+  ]);
+  expect(await standing(id)).toMatchObject({ status: 'active', failed_attempts: 49 });
+});
