@@ -17,6 +17,7 @@ import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOut
 import { isLease } from './probes.js';
 import { type CircuitInput, countsNow, decide, type OrgCount, rateOf, sumOf, tripDue } from './state-machine.js';
 import * as store from './store.js';
+import { pruneSuccesses, type Success, writeSuccesses } from './success-store.js';
 
 const FLUSH_MS = 100;
 const NO_REQUESTS: OrgCount = { requests: 0, failures: 0 };
@@ -25,6 +26,9 @@ const GATHER_MS = 500;
 /** A circuit whose newest outcomes are mostly good is looked at this rarely. */
 const CHECK_MS = 1_000;
 const CHECKED_MAX = 10_000;
+/** A success is written again after so long; what it is asked for is a day. */
+const SUCCESS_MS = 600_000;
+const SUCCESSES_MAX = 100_000;
 const CLOCK_MS = 250;
 const PRUNE_MS = 30_000;
 
@@ -55,6 +59,8 @@ export class CircuitBoard {
   readonly #pending = new PendingOutcomes();
   /** When the window of a circuit was looked at last, steady ms. */
   readonly #checkedAtMs = new LRUCache<string, number>({ max: CHECKED_MAX });
+  /** Successes that were written lately. */
+  readonly #succeeded = new LRUCache<string, true>({ max: SUCCESSES_MAX, ttl: SUCCESS_MS });
   #gatheredAtMs = 0;
   #timers: NodeJS.Timeout[] = [];
   #flushing: Promise<void> = Promise.resolve();
@@ -80,7 +86,10 @@ export class CircuitBoard {
         CLOCK_MS,
       ),
       setInterval(
-        guarded(() => store.pruneCircuits(this.#sql, this.#rules.windowMs)),
+        guarded(async () => {
+          await store.pruneCircuits(this.#sql, this.#rules.windowMs);
+          await pruneSuccesses(this.#sql);
+        }),
         PRUNE_MS,
       ),
     ];
@@ -159,11 +168,28 @@ export class CircuitBoard {
     const rows = mergeEpochs(current, circuits);
     if (rows.length === 0) return;
     await store.addOutcomes(this.#sql, this.#writer, rows);
+    await this.#writeSuccesses(rows, circuits);
     await store.touchCircuits(this.#sql, keys);
     const suspects = this.#suspects(rows);
     if (suspects.length === 0) return;
     const windows = await store.windowCounts(this.#sql, suspects, this.#rules.windowMs);
     for (const [key, orgs] of windows) if (tripDue(orgs, this.#rules)) await this.#trip(key);
+  }
+
+  /** A custom provider's circuit has one organization, and nobody to have a say over. */
+  async #writeSuccesses(
+    rows: readonly store.OutcomeCount[],
+    circuits: ReadonlyMap<string, store.CircuitRow>,
+  ): Promise<void> {
+    const fresh = new Map<string, Success>();
+    for (const { circuitKey, orgId, requests, failures } of rows) {
+      const name = `${circuitKey}\n${orgId}`;
+      if (requests === failures || circuits.get(circuitKey)!.orgId !== null || this.#succeeded.has(name)) continue;
+      fresh.set(name, { circuitKey, orgId });
+    }
+    if (fresh.size === 0) return;
+    await writeSuccesses(this.#sql, [...fresh.values()]);
+    for (const name of fresh.keys()) this.#succeeded.set(name, true);
   }
 
   /**

@@ -12,7 +12,10 @@ import {
 } from './state-machine.js';
 
 const RULES: CircuitRules = { requestsMin: 20, errorRate: 0.5, cooldownMs: 1_000, probes: 3 };
-const org = (requests: number, failures: number) => ({ requests, failures });
+const org = (requests: number, failures: number, succeeded = true) => ({ requests, failures, succeeded });
+const newcomer = (requests: number) => org(requests, requests, false);
+const failing = (count: number) => Array.from({ length: count }, () => org(10, 8));
+const healthy = (count: number) => Array.from({ length: count }, () => org(10, 1));
 const halfOpen: Circuit = { state: 'HALF_OPEN', epoch: 3, openUntilMs: 0, probesGood: 0 };
 
 test.each([
@@ -23,7 +26,16 @@ test.each([
   ['one of two organizations fails', [org(5, 0), org(1000, 1000)], false],
   ['both fail', [org(5, 3), org(100, 100)], true],
   ['two of three fail', [org(10, 10), org(10, 10), org(5, 0)], true],
-  ['two of many fail, yet the whole does not', [org(10, 10), org(10, 10), org(1000, 0)], false],
+  ['two of three fail, and the third is big', [org(10, 10), org(10, 10), org(1000, 0)], true],
+  ['two of eight fail, and are most of the requests', [org(900, 900), org(900, 900), ...healthy(6)], false],
+  ['half of eight fail', [...failing(4), ...healthy(4)], true],
+  ['fewer than half of nine fail', [...failing(4), ...healthy(5)], false],
+  ['two newcomers fail beside six', [newcomer(100), newcomer(100), ...healthy(6)], false],
+  ['any number of newcomers fail beside one', [...Array.from({ length: 20 }, () => newcomer(50)), org(9, 0)], false],
+  ['newcomers fail, and nobody else asks', [newcomer(50), newcomer(50)], false],
+  ['one alone fails that never had a success', [newcomer(20)], true],
+  ['all fail that used it before, beside newcomers that do not', [...failing(3), org(9, 0), org(9, 0)], true],
+  ['a newcomer fails beside one that hardly uses it', [newcomer(40), org(1, 0)], false],
   ['the others hardly used it', [org(4, 0), org(40, 40), org(4, 0)], true],
 ])('circuit: %s', (_name, counts, due) => {
   expect(tripDue(counts, RULES)).toBe(due);

@@ -37,9 +37,14 @@ export interface OrgCount {
   readonly failures: number;
 }
 
+export interface OrgWindow extends OrgCount {
+  /** Whether it had a success there within a day: only then its failures speak for others. */
+  readonly succeeded: boolean;
+}
+
 export type CircuitInput =
   /** The window's counts were looked at. */
-  | { readonly kind: 'counts'; readonly counts: readonly OrgCount[] }
+  | { readonly kind: 'counts'; readonly counts: readonly OrgWindow[] }
   /** Time has passed. */
   | { readonly kind: 'clock' }
   /** A leased probe came to its end. */
@@ -79,15 +84,19 @@ const entered = (circuit: Circuit, state: CircuitStateName): Circuit => ({
 const ORG_REQUESTS_MIN = 5;
 
 /**
- * Whether the window's counts open the circuit: enough requests, enough of them failed, and, where several organizations
- * used it, at least two of them saw it fail, so that one tenant's failures never stop the others.
+ * Whether the window's counts open the circuit. Alone in the window, an organization decides by its own rate. Where
+ * others are, those with enough requests and a success there within a day vote, each by its own rate and never by the
+ * sum: at least half of them and, where several used it, at least two. Signups are free: so what two of ten see, or
+ * what only newcomers see, stops nobody else.
  */
-export function tripDue(counts: readonly OrgCount[], rules: CircuitRules): boolean {
-  const all = sumOf(counts);
-  if (all.requests < rules.requestsMin || rateOf(all) < rules.errorRate) return false;
+export function tripDue(counts: readonly OrgWindow[], rules: CircuitRules): boolean {
+  if (sumOf(counts).requests < rules.requestsMin) return false;
+  const fails = (count: OrgCount): boolean => rateOf(count) >= rules.errorRate;
+  if (counts.length === 1) return fails(counts[0]!);
   const users = counts.filter((count) => count.requests >= ORG_REQUESTS_MIN);
-  if (users.length < 2) return true;
-  return users.filter((count) => rateOf(count) >= rules.errorRate).length >= 2;
+  const voters = users.filter((count) => count.succeeded);
+  const against = voters.filter(fails).length;
+  return against >= (users.length > 1 ? 2 : 1) && against * 2 >= voters.length;
 }
 
 export function sumOf(counts: readonly OrgCount[]): OrgCount {

@@ -1,5 +1,5 @@
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
-import type { Circuit, CircuitStateName, OrgCount } from './state-machine.js';
+import type { Circuit, CircuitStateName, OrgCount, OrgWindow } from './state-machine.js';
 
 /** Channel of LISTEN/NOTIFY; the payload is a {@link CircuitNotice} as JSON. */
 export const CIRCUIT_CHANNEL = 'circuits';
@@ -91,18 +91,22 @@ export async function windowCounts(
   sql: Sql | Tx,
   keys: readonly string[],
   windowMs: number,
-): Promise<ReadonlyMap<string, readonly OrgCount[]>> {
-  const rows = await sql<{ circuitKey: string; requests: number; failures: number }[]>`
-    select o.circuit_key as "circuitKey", sum(o.requests) as requests, sum(o.failures) as failures
+): Promise<ReadonlyMap<string, readonly OrgWindow[]>> {
+  const rows = await sql<(OrgWindow & { circuitKey: string })[]>`
+    select o.circuit_key as "circuitKey", sum(o.requests) as requests, sum(o.failures) as failures,
+           sum(o.requests) > sum(o.failures) or exists (
+             select 1 from circuit_successes s
+              where s.circuit_key = o.circuit_key and s.org_id = o.org_id and s.at > now() - interval '1 day'
+           ) as succeeded
       from circuit_outcomes o join circuits c on c.circuit_key = o.circuit_key and c.epoch = o.epoch
      where o.circuit_key = any(${[...keys]}::text[])
        and o.second > clock_timestamp() - ${windowMs} * interval '1 millisecond'
      group by o.circuit_key, o.org_id`;
-  const byCircuit = new Map<string, OrgCount[]>();
-  for (const { circuitKey, requests, failures } of rows) {
-    const counts = byCircuit.get(circuitKey);
-    if (counts === undefined) byCircuit.set(circuitKey, [{ requests, failures }]);
-    else counts.push({ requests, failures });
+  const byCircuit = new Map<string, OrgWindow[]>();
+  for (const { circuitKey, ...window } of rows) {
+    const windows = byCircuit.get(circuitKey);
+    if (windows === undefined) byCircuit.set(circuitKey, [window]);
+    else windows.push(window);
   }
   return byCircuit;
 }

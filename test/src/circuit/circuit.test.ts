@@ -16,6 +16,7 @@ const database = useTestDatabase();
 const log = createLogger('test', 'silent');
 const RULES = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
 const SHORT = { ...RULES, cooldownMs: 1 };
+const NEUTRAL = 0;
 const SUCCESS = 1;
 const FAILURE = 2;
 
@@ -122,6 +123,74 @@ test('circuit: a tenant that fails alone does not open it for those whom it serv
   await one.flush();
   expect((await stateOf(key)).state).toBe('CLOSED');
   one.observe(outcomes(key, 5, FAILURE, { orgId: other }));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED'); // who never had a success there has no say over others
+  one.observe(outcomes(key, 1, SUCCESS));
+  await one.flush();
+  one.observe(outcomes(key, 5, FAILURE, { orgId: other }));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('OPEN');
+});
+
+const orgIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+
+test('circuit: two free signups with failing calls do not open it for six healthy organizations', async () => {
+  const key = newKey();
+  const one = board();
+  for (const orgId of orgIds(6)) one.observe(outcomes(key, 5, SUCCESS, { orgId }));
+  for (const orgId of orgIds(2)) one.observe(outcomes(key, 500, FAILURE, { orgId }));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED');
+});
+
+test('circuit: an outage opens it for all who used it before, whatever newcomers see', async () => {
+  const key = newKey();
+  const one = board();
+  const [before, newcomers] = [orgIds(6), orgIds(6)];
+  const { sql } = database();
+  // Yesterday evening's successes, as another control plane wrote them.
+  for (const orgId of before) one.observe(outcomes(key, 1, SUCCESS, { orgId }));
+  await one.flush();
+  await sql`update circuit_successes set at = now() - interval '23 hours' where circuit_key = ${key}`;
+  await sql`delete from circuit_outcomes where circuit_key = ${key}`;
+  const next = board();
+  for (const orgId of newcomers) next.observe(outcomes(key, 50, FAILURE, { orgId }));
+  await next.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED');
+  for (const orgId of before.slice(0, 3)) next.observe(outcomes(key, 5, SUCCESS, { orgId }));
+  for (const orgId of before.slice(3, 5)) next.observe(outcomes(key, 5, FAILURE, { orgId }));
+  await next.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED'); // two of five
+  next.observe(outcomes(key, 5, FAILURE, { orgId: before[5]! }));
+  await next.flush();
+  expect((await stateOf(key)).state).toBe('OPEN'); // three of six
+});
+
+test('circuit: a success of more than a day ago gives no say', async () => {
+  const key = newKey();
+  const one = board();
+  const [stale, other] = orgIds(2) as [string, string];
+  for (const orgId of [stale, other]) one.observe(outcomes(key, 1, SUCCESS, { orgId }));
+  await one.flush();
+  await database().sql`
+    update circuit_successes set at = now() - interval '25 hours' where circuit_key = ${key} and org_id = ${stale}`;
+  await database().sql`delete from circuit_outcomes where circuit_key = ${key}`;
+  for (const orgId of [stale, other]) one.observe(outcomes(key, 20, FAILURE, { orgId }));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED');
+});
+
+test('circuit: an outcome that says nothing of the provider counts neither as success nor as failure', async () => {
+  const key = newKey();
+  const one = board();
+  one.observe(outcomes(key, 10, FAILURE));
+  one.observe(outcomes(key, 100, NEUTRAL));
+  await one.flush();
+  expect((await stateOf(key)).state).toBe('CLOSED');
+  expect(await database().sql`select requests, failures from circuit_outcomes where circuit_key = ${key}`).toEqual([
+    { requests: 10, failures: 10 },
+  ]);
+  one.observe(outcomes(key, 10, FAILURE));
   await one.flush();
   expect((await stateOf(key)).state).toBe('OPEN');
 });
