@@ -1,7 +1,7 @@
 /** House rules that can be checked, so that they are not advice. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { FOLDER_RULES, ROOT_FILES, WIRING } from './folder-rules.js';
@@ -17,6 +17,22 @@ const production = sources.filter((path) => !path.endsWith('.test.ts') && !path.
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 const offenders = (paths: readonly string[], bad: (source: string, path: string) => boolean): string[] =>
   paths.filter((path) => bad(text(path), path));
+
+/** The anchor that a heading gets. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Whether `page#anchor` is there, seen from a folder; an anchor alone is one of `self`. */
+function leads(link: string, folder: string, self: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? self : join(folder, path);
+  if (!existsSync(join(root, target))) return false;
+  if (anchor === undefined) return true;
+  return [...text(target).matchAll(/^#+ (.*)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor);
+}
 
 const LINES_MAX = 400;
 
@@ -101,6 +117,28 @@ describe('tidy', () => {
       });
       expect(forbidden.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
     });
+  });
+
+  const pages = tracked.filter((path) => path.endsWith('.md'));
+
+  test('every link between pages leads to a page and a heading', () => {
+    const broken = pages.flatMap((page) =>
+      [...text(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]*)\)/g)]
+        .map(([, link]) => link!)
+        .filter((link) => !leads(link, dirname(page), page))
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('no table is padded with blanks', () => {
+    expect(offenders(pages, (source) => /^\|.*\S {2,}\|/m.test(source.replaceAll(/^```[\s\S]*?^```/gm, '')))).toEqual(
+      [],
+    );
+  });
+
+  test('the README is short', () => {
+    expect(text('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_500);
   });
 
   test('SQL stays out of routes', () => {
