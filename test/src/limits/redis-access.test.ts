@@ -11,7 +11,7 @@ import { admit, CountingMetrics, capturingLog, request, silentLog } from './coun
 let directory: string;
 let server: RedisServer;
 let caPem: string;
-/** What README tells operators to give the data planes' user. */
+/** What docs/operations.md tells operators to give the data planes' user. */
 const RIGHTS = ['~acg:*', '+evalsha', '+eval', '+get', '+set', '+incrby', '+expire', '+getrange', '+setrange', '+time'];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The receiver of the README, as its reader would run it. */
+/** The receiver of docs/webhooks.md, as its reader would run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';

@@ -62,7 +62,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** As the README tells receivers to do it. */
+/** As docs/webhooks.md tells receivers to do it. */
 export function signatureIsValid(secret: string, received: Received): boolean {
   const expected = createHmac('sha256', secret).update(received.body).digest();
   const given = Buffer.from(received.signature, 'hex');
