@@ -121,3 +121,17 @@ test('request body: one that waits, paused, goes on when it is to be collected w
   body.push(new ArrayBuffer(11), false);
   expect([body.overflow, paused, changes]).toEqual([true, true, 1]);
 });
+
+test.each([
+  ['collected', false],
+  ['streamed', true],
+])('request body: %s, its end leaves the source reading, even when it comes after the pause', (_how, streamed) => {
+  const upload = new Upload(new EditedBodyBudget(0));
+  if (streamed) upload.body.stream();
+  // Past what a stream holds by itself.
+  upload.body.push(new ArrayBuffer(300 * 1024), false);
+  expect(upload.paused).toBe(true);
+  upload.body.push(new ArrayBuffer(1), true);
+  expect(upload.paused).toBe(false);
+  upload.body.discard();
+});

@@ -60,7 +60,12 @@ export class RequestBody {
   push(chunk: ArrayBuffer, last: boolean): void {
     if (this.#gone) return;
     this.bytes += chunk.byteLength;
-    if (last) this.complete = true;
+    if (last) {
+      this.complete = true;
+      // The server may have read on after the pause. Left paused, the connection would hear neither of the agent's end nor
+      // of its next request.
+      this.#resume();
+    }
     const stream = this.#stream;
     if (stream !== null) {
       if (chunk.byteLength > 0 && !this.#pass(stream, copy(chunk)) && !last) this.#pause();
