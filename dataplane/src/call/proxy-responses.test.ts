@@ -335,6 +335,40 @@ test('relay: a response that streams to a connection that must end says so in it
   expect(body).toBe('ab\r\n2\r\ncd\r\n0\r\n\r\n');
 });
 
+test.each([
+  ['chunked', 'POST', 'Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n', '2\r\ncd\r\n0\r\n\r\n', '\r\n0\r\n\r\n'],
+  ['of known length', 'POST', 'Content-Length: 4\r\n\r\nab', 'cd', '\r\n\r\nabcd'],
+  ['a whole one', 'POST', 'Content-Length: 4\r\n\r\nabcd', '', '\r\n\r\nabcd'],
+  ['a large whole one', 'POST', `Content-Length: 40000\r\n\r\n${'x'.repeat(39_999)}y`, '', 'xy'],
+  ['without a body', 'POST', 'ETag: "a"\r\n\r\n', '', '\r\n\r\n'],
+] as const)(
+  'relay: nothing is served behind an answer that ends its connection: %s',
+  async (kind, method, head, rest, end) => {
+    const { agent, provider } = await call(method, '/x', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n');
+    provider.send(`HTTP/1.1 ${kind === 'without a body' ? '304 Not Modified' : '200 OK'}\r\n${head}`);
+    if (rest !== '') {
+      await agent.sees('ab');
+      provider.send(rest);
+    }
+    await agent.until(() => agent.text.endsWith(end));
+    expect(agent.text.toLowerCase()).toContain('\r\nconnection: close\r\n');
+    agent.send(requestText('GET', '/behind'));
+    // Calls that were begun later come back: what was sent before them would have been read.
+    for (let i = 0; i < 3; i++) {
+      const other = await connectRaw(gateway.port);
+      other.send(requestText('GET', '/x').replace(GATEWAY_TOKEN, 'nobody'));
+      await other.sees('HTTP/1.1 401 ');
+      other.socket.destroy();
+    }
+    expect(agent.text.endsWith(end)).toBe(true);
+    expect(provider.text).not.toContain('/behind');
+    expect(upstream.connections).toHaveLength(1);
+    // At once, or when the server's idle time has passed.
+    await agent.ends();
+  },
+  30_000,
+);
+
 test('drain: what does not finish in time is broken off and booked as shutdown', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok');

@@ -34,6 +34,8 @@ export interface RelaySupport {
   readonly silence: Pick<SilenceWatch, 'add' | 'delete'>;
 }
 
+/** An answer after which the connection must end leaves in one piece up to this; it fits into any socket's buffer. */
+const ENDED_WHOLE_BYTES_MAX = 16 * 1024;
 const BODILESS = 0;
 const FIXED = 1;
 const CHUNKED = 2;
@@ -232,8 +234,9 @@ export class Relay implements SilentResponse {
   readonly #write = (): void => {
     if (!this.#headWritten) {
       this.#headWritten = true;
-      this.#writeHead();
-      if (this.#released) {
+      const whole = this.#released && (!this.#x.closes || this.#queued <= ENDED_WHOLE_BYTES_MAX);
+      this.#writeHead(whole && this.#framing !== BODILESS);
+      if (whole) {
         this.#endAtOnce();
         return;
       }
@@ -244,7 +247,8 @@ export class Relay implements SilentResponse {
     else if (this.#released) this.#endBodiless();
   };
 
-  #writeHead(): void {
+  /** `endsItself`: the server says itself that the connection ends, and ends it. */
+  #writeHead(endsItself: boolean): void {
     const x = this.#x;
     const { headers, contentLength } = this.#plan!.head;
     const res = this.#res;
@@ -268,9 +272,7 @@ export class Relay implements SilentResponse {
     if (this.#framing === BODILESS) {
       if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
     }
-    // The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
-    // would land in the middle of the body. Elsewhere the header asks the agent's side to end it.
-    if (x.closes && !(this.#released && this.#framing === FIXED)) own += '\r\nconnection: close';
+    if (x.closes && !endsItself) own += '\r\nconnection: close';
     // One native call for all headers: the server joins name and value as they are. The values were checked.
     res.writeHeader('x-gateway-request-id', own);
   }
@@ -284,23 +286,37 @@ export class Relay implements SilentResponse {
       this.#endBodiless();
       return;
     }
-    if (this.#framing === CHUNKED) for (let i = 0; i < pending.length; i++) this.#res.write(pending[i]!);
     const close = x.closes;
     x.finish();
-    if (this.#framing === FIXED) this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
-    else this.#res.end();
+    if (this.#framing === FIXED || close) {
+      this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
+      return;
+    }
+    for (let i = 0; i < pending.length; i++) this.#res.write(pending[i]!);
+    this.#res.end();
   }
 
   #endBodiless(): void {
+    this.#readNoMore();
     this.#x.finish();
     this.#res.endWithoutBody();
+  }
+
+  /**
+   * The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
+   * would land in the middle of the body. Elsewhere our header asks the agent's side to end it, and nothing is read from
+   * it any more: it ends when the server's idle time has passed. Anything that waits to be written would undo the pause.
+   */
+  #readNoMore(): void {
+    if (this.#x.closes) this.#res.pause();
   }
 
   #writeChunked(): void {
     const pending = this.#pending;
     for (let i = 0; i < pending.length; i++) if (!this.#res.write(pending[i]!)) this.#blocked = true;
     this.#pending = [];
-    if (!this.#released) return;
+    if (!this.#released || (this.#blocked && this.#x.closes)) return;
+    this.#readNoMore();
     this.#x.finish();
     this.#res.end();
   }
@@ -310,6 +326,7 @@ export class Relay implements SilentResponse {
     while (this.#pending.length > 0) {
       if (this.#onlyLastPieceWaits()) return;
       const chunk = this.#pending[0]!;
+      if (this.#released && this.#pending.length === 1) this.#readNoMore();
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);
       if (done) {
