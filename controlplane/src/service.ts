@@ -28,6 +28,9 @@ import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { loadPriceBook } from './providers/price-book.js';
 
 const SQL_CONNECTIONS_MAX = 10;
+/** For reports, logs and exports, so that they never keep the rest of the API waiting for a connection. */
+const READ_CONNECTIONS_MAX = 6;
+const READ_TIMEOUT_MS = 30_000;
 
 export interface ServicePorts {
   readonly port: number;
@@ -48,6 +51,11 @@ export interface Service {
 
 export function buildService(config: Config, log: Logger): Service {
   const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-controlplane' });
+  const reads = openSql(config.databaseUrl, {
+    connectionsMax: READ_CONNECTIONS_MAX,
+    applicationName: 'acg-reads',
+    statementTimeoutMs: READ_TIMEOUT_MS,
+  });
   const tokens = new SessionTokens(config.jwtSecrets);
   const cookie = new SessionCookie(config.publicUrl);
   const authenticator = new Authenticator(sql, tokens, cookie);
@@ -70,7 +78,7 @@ export function buildService(config: Config, log: Logger): Service {
   const catalogue = loadCatalogue(config.providersFile);
   const tenantNames = new TenantNames();
   const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault, tenantNames });
-  const accounting = buildAccounting(app, { config, log, sql, metrics, observers: [eventing.usageObserver] });
+  const accounting = buildAccounting(app, { config, log, sql, reads, metrics, observers: [eventing.usageObserver] });
   buildProvisioning(app, { config, sql, vault, catalogue, tenantNames });
   const link = buildLink({
     config,
@@ -112,7 +120,7 @@ export function buildService(config: Config, log: Logger): Service {
       await identity.stop();
       await accounting.stop();
       await eventing.stop();
-      await sql.end({ timeout: 5 });
+      await Promise.all([sql, reads].map((pool) => pool.end({ timeout: 5 })));
     },
   };
 }

@@ -1,6 +1,5 @@
 /** Fills the ledger by SQL: log rows over 90 days and the rollups that ingest would have made of them. */
 
-import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
@@ -32,9 +31,7 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
   }
   const today = dayOf(Date.now());
   const days = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  await new UsagePartitions(sql, DAYS + 10, createLogger('bench', 'silent')).ensure(
-    days.map((startedAtMs) => ({ startedAtMs })),
-  );
+  await new UsagePartitions(sql, DAYS + 10).ensure(days.map((startedAtMs) => ({ startedAtMs })));
   const perDay = Math.ceil(rows / DAYS);
   const work = [...days];
   const lanes = [1, 2].map(async () => {

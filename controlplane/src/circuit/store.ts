@@ -156,6 +156,8 @@ export async function organizationsOn(tx: Tx, circuit: CircuitRow, oneOrigin: bo
 
 const ROWS_MAX = 10_000;
 const UNUSED_DAYS = 30;
+/** Outcomes come by the second, circuit, organization and control plane: one sweep takes all that is old. */
+const SWEEP_STEPS_MAX = 200;
 
 /**
  * Drops what the window has passed, and CLOSED circuits that are not used any more. One that has tripped goes only when
@@ -163,10 +165,13 @@ const UNUSED_DAYS = 30;
  * name may begin at the first one.
  */
 export async function pruneCircuits(sql: Sql, windowMs: number): Promise<void> {
-  await sql`
-    delete from circuit_outcomes where ctid = any(array(
-      select ctid from circuit_outcomes where second < now() - ${windowMs} * interval '2 milliseconds'
-       limit ${ROWS_MAX}))`;
+  for (let step = 0, gone = ROWS_MAX; gone === ROWS_MAX && step < SWEEP_STEPS_MAX; step++) {
+    const deleted = await sql`
+      delete from circuit_outcomes where ctid = any(array(
+        select ctid from circuit_outcomes where second < now() - ${windowMs} * interval '2 milliseconds'
+         limit ${ROWS_MAX}))`;
+    gone = deleted.count;
+  }
   await sql`delete from circuit_probes where expires_at < now() - interval '1 hour'`;
   const isUnused = sql`state = 'CLOSED' and last_used_at < now() - ${UNUSED_DAYS} * interval '1 day'
     and (epoch = 1 or changed_at < now() - ${UNUSED_DAYS} * interval '1 day')`;

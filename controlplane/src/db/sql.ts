@@ -12,6 +12,7 @@ export type { JSONValue } from 'postgres';
 export interface SqlOptions {
   readonly connectionsMax: number;
   readonly applicationName: string;
+  readonly statementTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_S = 10;
@@ -32,7 +33,7 @@ export function openSql(url: Secret, options: SqlOptions): Sql {
     onnotice: () => {},
     connection: {
       application_name: options.applicationName,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       TimeZone: 'UTC',
       jit: 'off', // compiling a query over 90 partitions takes longer than running it

@@ -20,8 +20,8 @@ export const Role = Type.Union([
   Type.Literal('admin'),
   Type.Literal('owner'),
 ]);
-/** A UTC day, YYYY-MM-DD. */
-export const Day = Type.String({ format: 'date' });
+/** A UTC day, YYYY-MM-DD; there is no year 0. */
+export const Day = Type.String({ format: 'date', minLength: 10, maxLength: 10, pattern: '^(?!0000)' });
 export const ErrorReply = Type.Object({ error: Type.String() });
 
 /** Closed object: unknown fields are refused with their name. */

@@ -164,6 +164,7 @@ export class Ingest {
     try {
       return await this.#sql.begin((tx) => this.#bookAll(tx, batch));
     } catch (error) {
+      if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
       if (!isDataError(error)) throw error;
       if (entries.length <= 1) {
         const [entry] = entries;
@@ -224,9 +225,13 @@ export class Ingest {
   }
 }
 
+/** Another control plane, with a shorter retention, has dropped the day. Reported as a check without a name. */
+const isMissingPartition = (error: unknown): error is postgres.PostgresError =>
+  error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined;
+
 /** Classes 22 (data exception) and 23 (integrity constraint): the data is at fault, not the moment. */
 const isDataError = (error: unknown): error is postgres.PostgresError =>
-  error instanceof postgres.PostgresError && /^2[23]/.test(error.code);
+  error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartition(error);
 
 /** Counts and sightings once each, whatever the reports repeat; of records the ledger sees to that. */
 function merge(reports: readonly Report[]): ReportBatch {

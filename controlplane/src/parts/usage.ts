@@ -7,10 +7,12 @@ import { DailyRollups } from '../ledger/daily-rollups.js';
 import { Ingest, type UsageObserver } from '../ledger/ingest.js';
 import { ingestMetrics } from '../ledger/ingest-metrics.js';
 import { UsagePartitions } from '../ledger/partitions.js';
+import { UsageRetention } from '../ledger/retention.js';
 import { SearchIndexes } from '../ledger/search-index.js';
 import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
 import { UsageLogs } from '../reports/logs.js';
+import { QueryGate } from '../reports/query-gate.js';
 import { UsageReports } from '../reports/reports.js';
 import { usageRoutes } from '../reports/routes.js';
 
@@ -22,6 +24,8 @@ export interface AccountingParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
+  /** For reports, logs and exports. */
+  readonly reads: Sql;
   readonly metrics: Metrics;
   /** Asked in this order, in the transaction that books. */
   readonly observers: readonly UsageObserver[];
@@ -35,11 +39,16 @@ export interface Accounting {
   stop(): Promise<void>;
 }
 
-export function buildAccounting(app: App, { config, log, sql, metrics, observers }: AccountingParts): Accounting {
-  const partitions = new UsagePartitions(sql, config.usageLogRetentionDays, log);
+export function buildAccounting(
+  app: App,
+  { config, log, sql, reads, metrics, observers }: AccountingParts,
+): Accounting {
+  const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
   const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
-  usageRoutes(app, new UsageReports(sql), new UsageLogs(sql), sql);
+  const gate = new QueryGate(reads);
+  usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
   const background = new Background(log);
+  const retention = new UsageRetention(sql, config.usageLogRetentionDays, log);
   const days = new DailyRollups(sql, log);
   const searches = new SearchIndexes(sql, log);
   let closing = false;
@@ -53,6 +62,14 @@ export function buildAccounting(app: App, { config, log, sql, metrics, observers
       closing = false;
     }
   };
+  let sweeping = false;
+  const sweep = async (): Promise<void> => {
+    if (sweeping) return; // somebody reads old logs for long
+    sweeping = true;
+    await retention.sweep(Date.now()).finally(() => {
+      sweeping = false;
+    });
+  };
   const timers: NodeJS.Timeout[] = [];
   const every = (ms: number, name: string, work: () => Promise<void>): void => {
     timers.push(setInterval(() => background.run(name, work), ms).unref());
@@ -60,14 +77,17 @@ export function buildAccounting(app: App, { config, log, sql, metrics, observers
   return {
     ingest,
     async start() {
-      await partitions.maintain(Date.now());
+      await partitions.makeAhead(Date.now());
       background.run('usage of past days', closeDays);
-      every(MAINTAIN_INTERVAL_MS, 'usage retention', () => partitions.maintain(Date.now()));
+      background.run('usage retention', sweep);
+      every(MAINTAIN_INTERVAL_MS, 'partitions of usage logs', () => partitions.makeAhead(Date.now()));
+      every(MAINTAIN_INTERVAL_MS, 'usage retention', sweep);
       every(CLOSE_DAYS_INTERVAL_MS, 'usage of past days', closeDays);
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
       searches.stop();
+      retention.stop();
       await background.idle();
     },
   };

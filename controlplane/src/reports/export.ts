@@ -6,10 +6,10 @@
  */
 import { Readable } from 'node:stream';
 import type { ChunkGarbage } from '@acg/base/chunk-garbage';
-import type { Sql } from '../db/sql.js';
-import { type ExportFormat, type ExportRun, selectExportRun } from './export-store.js';
+import { type ExportFormat, type ExportRun, type ExportRunQuery, selectExportRun } from './export-store.js';
 import { CSV_HEADER } from './log-lines.js';
 import type { TimeRange } from './period.js';
+import type { QueryGate } from './query-gate.js';
 
 /** About 330 KB of CSV or 650 KB of JSON. */
 const RUN_ROWS = 1_000;
@@ -18,30 +18,30 @@ const MARKS = {
   json: { before: '[\n', between: ',\n', after: '\n]\n' },
 };
 
-/** Bytes of the whole document. A failure in the middle destroys the stream, so that a cut file never looks whole. */
-export function exportLogs(
-  sql: Sql,
-  garbage: ChunkGarbage,
-  agentId: string,
-  range: TimeRange,
-  format: ExportFormat,
-): Readable {
-  const chunks = exportChunks(sql, garbage, agentId, range, format);
-  return Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
+/** Bytes of the whole document; throws when too many are open. A failure in the middle destroys the stream, so that a cut file never looks whole. */
+export function exportLogs(gate: QueryGate, garbage: ChunkGarbage, { orgId, ...what }: Export): Readable {
+  const done = gate.openExport(orgId);
+  const chunks = exportChunks((query) => gate.run(orgId, () => selectExportRun(gate.sql, query), true), garbage, what);
+  return Readable.from(chunks, { objectMode: false, highWaterMark: 1 }).once('close', done);
+}
+
+export interface Export {
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly range: TimeRange;
+  readonly format: ExportFormat;
 }
 
 async function* exportChunks(
-  sql: Sql,
+  select: (query: ExportRunQuery) => Promise<ExportRun | null>,
   garbage: ChunkGarbage,
-  agentId: string,
-  range: TimeRange,
-  format: ExportFormat,
+  { agentId, range, format }: Omit<Export, 'orgId'>,
 ): AsyncGenerator<Uint8Array | string> {
   const { before, between, after } = MARKS[format];
   yield before;
   let last: ExportRun | null = null;
   do {
-    const run: ExportRun | null = await selectExportRun(sql, { agentId, range, format, before: last, limit: RUN_ROWS });
+    const run: ExportRun | null = await select({ agentId, range, format, before: last, limit: RUN_ROWS });
     if (run === null) break;
     if (last !== null && between !== '') yield between;
     yield run.lines;

@@ -1,18 +1,15 @@
 /** Log records of an agent in filtered pages (DESIGN §15). */
-import postgres from 'postgres';
-import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../domain/errors.js';
 import type { Page } from '../http/pagination.js';
 import { type LogFilter, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';
-import { QueryGate } from './query-gate.js';
+import type { QueryGate } from './query-gate.js';
 import type { LogRecord, LogsQuery } from './schema.js';
 
 const TOTAL_MAX = 10_000;
 /** A page reads all rows before it. */
 const OFFSET_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 5_000;
-const QUERY_CANCELED = '57014';
 
 export interface LogPage {
   readonly logs: LogRecord[];
@@ -22,10 +19,8 @@ export interface LogPage {
 }
 
 export class UsageLogs {
-  readonly #gate = new QueryGate();
-
   constructor(
-    readonly sql: Sql,
+    readonly gate: QueryGate,
     readonly now: () => number = Date.now,
   ) {}
 
@@ -35,21 +30,14 @@ export class UsageLogs {
       throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: narrow start and end`);
     }
     const filter = filterOf(agentId, query, this.now());
-    try {
-      const { logs, counted } = await this.#gate.run(orgId, () =>
-        this.sql.begin(async (tx) => {
-          // Which plan is right depends on how rare the search is: never one plan for all. Others save the planning.
-          const plans = filter.search === null ? 'auto' : 'force_custom_plan';
-          await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true),
-            set_config('plan_cache_mode', ${plans}, true)`;
-          return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
-        }),
-      );
-      return { logs, total: Math.min(counted, TOTAL_MAX), totalCapped: counted > TOTAL_MAX };
-    } catch (error) {
-      if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
-      throw new InvalidInput('the search takes too long: narrow start and end');
-    }
+    const { logs, counted } = await this.gate.ask(orgId, async (tx) => {
+      // Which plan is right depends on how rare the search is: never one plan for all. Others save the planning.
+      const plans = filter.search === null ? 'auto' : 'force_custom_plan';
+      await tx`select set_config('statement_timeout', ${String(QUERY_TIMEOUT_MS)}, true),
+        set_config('plan_cache_mode', ${plans}, true)`;
+      return selectLogPage(tx, filter, page, TOTAL_MAX + 1);
+    });
+    return { logs, total: Math.min(counted, TOTAL_MAX), totalCapped: counted > TOTAL_MAX };
   }
 }
 

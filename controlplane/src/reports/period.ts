@@ -32,8 +32,12 @@ export function dayRange(start: string | undefined, end: string | undefined, now
   const first = start ?? firstOfMonth(end !== undefined && end < today ? end : today);
   const last = end ?? (first > today ? first : today);
   if (first > last) throw new InvalidInput(`start must not be after end (${first} is after ${last})`);
-  return { fromMs: Date.parse(first), toMs: Date.parse(last) + DAY_MS };
+  return { fromMs: atMost(Date.parse(first)), toMs: atMost(Date.parse(last) + DAY_MS) };
 }
+
+/** The last instant that a database and `toISOString` write alike. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+const atMost = (ms: number): number => Math.min(ms, LAST_MS);
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
 

@@ -1,9 +1,14 @@
+import { Secret } from '@acg/base/secret';
 import { expect, test } from 'vitest';
+import { openSql } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';
 import { QueryGate } from './query-gate.js';
 
+/** Never asked: connects to nothing. */
+const sql = openSql(new Secret('postgres://127.0.0.1:1/none'), { connectionsMax: 1, applicationName: 'test' });
+
 test('gate: two run, eight wait, the next is refused; another organization is not held up', async () => {
-  const gate = new QueryGate();
+  const gate = new QueryGate(sql);
   const started: number[] = [];
   const ends: (() => void)[] = [];
   const query = (i: number) => () => {
@@ -23,8 +28,30 @@ test('gate: two run, eight wait, the next is refused; another organization is no
 });
 
 test('gate: a query that fails gives its place back', async () => {
-  const gate = new QueryGate();
+  const gate = new QueryGate(sql);
   const fail = () => gate.run('org', () => Promise.reject(new Error('gone')));
   for (let i = 0; i < 3; i++) await expect(fail()).rejects.toThrow('gone');
   await expect(gate.run('org', async () => 1)).resolves.toBe(1);
+});
+
+test('gate: ten exports are open at once, and their runs wait where questions would be refused', async () => {
+  const gate = new QueryGate(sql);
+  const closes = Array.from({ length: 10 }, () => gate.openExport('org'));
+  expect(() => gate.openExport('org')).toThrow(TooManyAttempts);
+  gate.openExport('other')();
+  closes[0]!();
+  closes[0]!(); // counts once
+  gate.openExport('org');
+  expect(() => gate.openExport('org')).toThrow(TooManyAttempts);
+
+  const ends: (() => void)[] = [];
+  const query = () => new Promise<void>((resolve) => ends.push(resolve));
+  const questions = Array.from({ length: 10 }, () => gate.run('org', query));
+  await expect(gate.run('org', query)).rejects.toThrow(TooManyAttempts);
+  const run = gate.run('org', async () => 'a run', true);
+  for (let i = 0; i < 10; i++) {
+    ends[i]!();
+    await questions[i];
+  }
+  await expect(run).resolves.toBe('a run');
 });

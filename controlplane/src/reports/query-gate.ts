@@ -1,36 +1,88 @@
 /**
- * How many costly queries one organization has at once: two run, eight wait in order, further ones are refused. So no
- * organization holds the pool of connections, whatever it asks for. Counts this process only, as the pool does.
+ * How many costly questions one organization has at once: two run, eight wait in order, further ones are refused. So no
+ * organization holds the connections for heavy reads, whatever it asks for. Exports count apart: as many may be open,
+ * and each of their runs takes its turn among the questions. Counts this process only, as its connections do.
  */
-import { TooManyAttempts } from '../domain/errors.js';
+import postgres from 'postgres';
+import type { Sql, Tx } from '../db/sql.js';
+import { InvalidInput, TooManyAttempts } from '../domain/errors.js';
 
 const RUNNING_MAX = 2;
 const WAITING_MAX = 8;
+const EXPORTS_MAX = RUNNING_MAX + WAITING_MAX;
 const RETRY_AFTER_S = 5;
+const QUERY_CANCELED = '57014';
 
 interface Lane {
   running: number;
+  exports: number;
   readonly waiting: (() => void)[];
 }
 
 export class QueryGate {
-  /** Organizations with a query that runs; the others have no entry. */
+  /** Organizations with something under way; the others have no entry. */
   readonly #lanes = new Map<string, Lane>();
 
-  /** Runs the query when it is its turn; throws {@link TooManyAttempts} when too many wait already. */
-  async run<T>(orgId: string, query: () => Promise<T>): Promise<T> {
-    const lane = this.#lanes.get(orgId) ?? { running: 0, waiting: [] };
-    this.#lanes.set(orgId, lane);
+  /** `sql`: a pool of its own, with a statement timeout. */
+  constructor(readonly sql: Sql) {}
+
+  /** Answers a question from one snapshot, on one connection. Throws {@link TooManyAttempts} when too many wait already. */
+  ask<T>(orgId: string, question: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.run(orgId, async () => {
+      try {
+        return (await this.sql.begin('isolation level repeatable read read only', question)) as T;
+      } catch (error) {
+        if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
+        throw new InvalidInput('this takes too long: ask for less time or fewer agents');
+      }
+    });
+  }
+
+  /** Runs the query when it is its turn. `isPatient`: one of an export, which waits however many do. */
+  async run<T>(orgId: string, query: () => Promise<T>, isPatient = false): Promise<T> {
+    const lane = this.#lane(orgId);
     if (lane.running < RUNNING_MAX) lane.running++;
-    else if (lane.waiting.length >= WAITING_MAX) {
-      throw new TooManyAttempts('too many log queries of this organization at once: try again later', RETRY_AFTER_S);
+    else if (!isPatient && lane.waiting.length >= WAITING_MAX) {
+      throw new TooManyAttempts('too many questions of this organization at once: try again later', RETRY_AFTER_S);
     } else await new Promise<void>((turn) => lane.waiting.push(turn)); // who leaves hands over its place
     try {
       return await query();
     } finally {
       const next = lane.waiting.shift();
       if (next !== undefined) next();
-      else if (--lane.running === 0) this.#lanes.delete(orgId);
+      else {
+        lane.running--;
+        this.#forget(orgId, lane);
+      }
     }
+  }
+
+  /** Counts an export as open until the returned function is called. Throws {@link TooManyAttempts}. */
+  openExport(orgId: string): () => void {
+    const lane = this.#lane(orgId);
+    if (lane.exports >= EXPORTS_MAX) {
+      throw new TooManyAttempts('too many exports of this organization at once: try again later', RETRY_AFTER_S);
+    }
+    lane.exports++;
+    let open = true;
+    return () => {
+      if (!open) return;
+      open = false;
+      lane.exports--;
+      this.#forget(orgId, lane);
+    };
+  }
+
+  #lane(orgId: string): Lane {
+    let lane = this.#lanes.get(orgId);
+    if (lane === undefined) {
+      lane = { running: 0, exports: 0, waiting: [] };
+      this.#lanes.set(orgId, lane);
+    }
+    return lane;
+  }
+
+  #forget(orgId: string, lane: Lane): void {
+    if (lane.running === 0 && lane.exports === 0) this.#lanes.delete(orgId);
   }
 }

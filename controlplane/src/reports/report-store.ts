@@ -1,5 +1,5 @@
 /** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
-import type { Sql } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import type { Interval, TimeRange } from './period.js';
 import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
 
@@ -11,7 +11,7 @@ export interface ReportedAgent {
 }
 
 /** Those of the agents that belong to the organization. */
-export function loadAgents(sql: Sql, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
+export function loadAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
   return sql<ReportedAgent[]>`
     select id, name, budget_cents_monthly as "budgetCents", created_at as "createdAt" from agents
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
@@ -45,7 +45,7 @@ const SUMS = `sum(requests)::bigint as requests, sum(errors)::bigint as errors, 
   sum(duration_ms_sum)::bigint as "durationMsSum"`;
 
 export async function sumByProvider(
-  sql: Sql,
+  sql: Sql | Tx,
   scope: Scope,
   range: TimeRange,
   withSketches: boolean,
@@ -66,7 +66,7 @@ export interface ValueSums extends Sums {
 
 /** The dearest first. */
 export async function sumBy(
-  sql: Sql,
+  sql: Sql | Tx,
   scope: Scope,
   range: TimeRange,
   dimension: Dimension,
@@ -84,7 +84,7 @@ export interface BucketSums extends Sums {
 
 /** Only buckets with calls. */
 export async function sumByBucket(
-  sql: Sql,
+  sql: Sql | Tx,
   scope: Scope,
   range: TimeRange,
   interval: Interval,
@@ -108,7 +108,12 @@ export interface RejectionSum {
   readonly count: number;
 }
 
-export function sumRejections(sql: Sql, scope: Scope, range: TimeRange, interval: Interval): Promise<RejectionSum[]> {
+export function sumRejections(
+  sql: Sql | Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<RejectionSum[]> {
   return sql<RejectionSum[]>`
     select agent_id as "agentId", provider_slug as "providerSlug", date_trunc(${interval}, hour) as bucket,
            sum(count)::bigint as count
@@ -125,7 +130,12 @@ export interface SpendSums {
   readonly recentNanos: number;
 }
 
-export function sumSpend(sql: Sql, agentIds: readonly string[], month: string, nowMs: number): Promise<SpendSums[]> {
+export function sumSpend(
+  sql: Sql | Tx,
+  agentIds: readonly string[],
+  month: string,
+  nowMs: number,
+): Promise<SpendSums[]> {
   const since = new Date(nowMs - 86_400_000);
   return sql<SpendSums[]>`
     select a.id as "agentId", coalesce(m.spent_nanos, 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos"

@@ -15,6 +15,7 @@ import {
   periodRange,
   type TimeRange,
 } from './period.js';
+import type { QueryGate } from './query-gate.js';
 import * as store from './report-store.js';
 import type { Scope } from './rollup-source.js';
 import type { ComparedAgent, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
@@ -22,16 +23,14 @@ import type { ComparedAgent, ProviderBreakdown, ProviderUsage, TimePoint, UsageS
 export class UsageReports {
   constructor(
     readonly sql: Sql,
+    readonly gate: QueryGate,
     readonly now: () => number = Date.now,
   ) {}
 
   async usage(actor: Actor, agentId: string, start?: string, end?: string): Promise<ProviderUsage[]> {
     const range = dayRange(start, end, this.now());
     await this.agent(actor, agentId);
-    const [sums, rejected] = await Promise.all([
-      store.sumByProvider(this.sql, ofAgents(actor, [agentId]), range, false),
-      this.#rejectedByProvider(actor, agentId, range),
-    ]);
+    const [sums, rejected] = await this.#byProvider(actor, agentId, range, false);
     return withRefusedOnly(sums, rejected).map((row) => ({
       providerSlug: row.providerSlug,
       totalRequests: row.requests,
@@ -62,10 +61,9 @@ export class UsageReports {
     const range = periodRange(period, this.now());
     const interval = given ?? defaultInterval(period);
     const scope = ofAgents(actor, [agentId]);
-    const [sums, refusals] = await Promise.all([
-      store.sumByBucket(this.sql, scope, range, interval),
-      store.sumRejections(this.sql, scope, range, interval),
-    ]);
+    const [sums, refusals] = await this.gate.ask(actor.orgId, (tx) =>
+      Promise.all([store.sumByBucket(tx, scope, range, interval), store.sumRejections(tx, scope, range, interval)]),
+    );
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
     const rejected = totalsBy(refusals, (row) => row.bucket.getTime());
     return bucketStarts(range, interval).map((ms) => {
@@ -84,10 +82,7 @@ export class UsageReports {
   async providers(actor: Actor, agentId: string, period: Period): Promise<ProviderBreakdown[]> {
     await this.agent(actor, agentId);
     const range = periodRange(period, this.now());
-    const [sums, rejected] = await Promise.all([
-      store.sumByProvider(this.sql, ofAgents(actor, [agentId]), range, true),
-      this.#rejectedByProvider(actor, agentId, range),
-    ]);
+    const [sums, rejected] = await this.#byProvider(actor, agentId, range, true);
     return withRefusedOnly(sums, rejected).map((row) => ({
       providerSlug: row.providerSlug,
       totalRequests: row.requests,
@@ -116,11 +111,13 @@ export class UsageReports {
     const nowMs = this.now();
     const range = periodRange(period, nowMs);
     const ids = agents.map((agent) => agent.id);
-    const [sums, refusals, spend] = await Promise.all([
-      store.sumByProvider(this.sql, ofAgents(actor, ids), range, true),
-      store.sumRejections(this.sql, ofAgents(actor, ids), range, 'day'),
-      store.sumSpend(this.sql, ids, monthOf(nowMs), nowMs),
-    ]);
+    const [sums, refusals, spend] = await this.gate.ask(actor.orgId, (tx) =>
+      Promise.all([
+        store.sumByProvider(tx, ofAgents(actor, ids), range, true),
+        store.sumRejections(tx, ofAgents(actor, ids), range, 'day'),
+        store.sumSpend(tx, ids, monthOf(nowMs), nowMs),
+      ]),
+    );
     const rejected = totalsBy(refusals, (row) => row.agentId);
     const spendOf = new Map(spend.map((row) => [row.agentId, row]));
     return new Map(
@@ -137,9 +134,15 @@ export class UsageReports {
     );
   }
 
-  async #rejectedByProvider(actor: Actor, agentId: string, range: TimeRange): Promise<ReadonlyMap<string, number>> {
-    const sums = await store.sumRejections(this.sql, ofAgents(actor, [agentId]), range, 'day');
-    return totalsBy(sums, (row) => row.providerSlug);
+  #byProvider(actor: Actor, agentId: string, range: TimeRange, withSketches: boolean) {
+    const scope = ofAgents(actor, [agentId]);
+    return this.gate.ask(actor.orgId, async (tx) => {
+      const [sums, refusals] = await Promise.all([
+        store.sumByProvider(tx, scope, range, withSketches),
+        store.sumRejections(tx, scope, range, 'day'),
+      ]);
+      return [sums, totalsBy(refusals, (row) => row.providerSlug)] as const;
+    });
   }
 }
 

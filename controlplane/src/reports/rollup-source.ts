@@ -3,7 +3,7 @@
  * left at both ends from the hours'. A past day in which something was booked late is read from its hours until it has
  * been added up anew (ledger/daily-rollups.ts).
  */
-import type { Sql } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import { DAY_MS, type TimeRange } from './period.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;
@@ -27,7 +27,7 @@ const VALUE: Readonly<Record<Dimension, string>> = {
 const SUMS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch';
 
 /** Rows of (hour, value, sums, sketch); a project's and a provider's have sketches, and all of those of agents. */
-export function rollupsBy(sql: Sql, scope: Scope, range: TimeRange, dimension: Dimension) {
+export function rollupsBy(sql: Sql | Tx, scope: Scope, range: TimeRange, dimension: Dimension) {
   const columns = sql.unsafe(`${VALUE[dimension]} as value, ${SUMS}`);
   if (scope.agentIds !== null) return span(sql, scope, range, sql`usage_daily d where`, columns);
   const stored = dimension === 'project' ? 'provider' : dimension;
@@ -37,14 +37,14 @@ export function rollupsBy(sql: Sql, scope: Scope, range: TimeRange, dimension: D
 }
 
 /** Rows of (hour, agent_id, provider_slug, sums, sketch). */
-export function rollupsOfAgents(sql: Sql, scope: Scope, range: TimeRange) {
+export function rollupsOfAgents(sql: Sql | Tx, scope: Scope, range: TimeRange) {
   return span(sql, scope, range, sql`usage_daily d where`, sql.unsafe(`agent_id, provider_slug, ${SUMS}`));
 }
 
 type Fragment = ReturnType<Sql['unsafe']> | ReturnType<Sql>;
 
 function span(
-  sql: Sql,
+  sql: Sql | Tx,
   scope: Scope,
   { fromMs, toMs }: TimeRange,
   days: Fragment,
@@ -73,7 +73,7 @@ function span(
 }
 
 /** The rows of the scope. Those of agents are found by their ids, which belong to one organization each. */
-export function whose(sql: Sql, { orgId, projectId, agentIds }: Scope) {
+export function whose(sql: Sql | Tx, { orgId, projectId, agentIds }: Scope) {
   if (agentIds !== null) return sql`agent_id = any(${[...agentIds]}::uuid[]) and org_id = ${orgId}`;
   return projectId === null ? sql`org_id = ${orgId}` : sql`org_id = ${orgId} and project_id = ${projectId}`;
 }

@@ -1,6 +1,5 @@
 import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import { Type } from 'typebox';
-import type { Sql } from '../db/sql.js';
 import { InvalidInput } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
@@ -8,6 +7,7 @@ import { isUuid } from '../ledger/checks.js';
 import { exportLogs } from './export.js';
 import type { UsageLogs } from './logs.js';
 import { defaultInterval, type Period, periodRange } from './period.js';
+import type { QueryGate } from './query-gate.js';
 import type { UsageReports } from './reports.js';
 import * as schema from './schema.js';
 
@@ -19,7 +19,7 @@ const CONTENT_TYPE = {
   csv: 'text/csv; charset=utf-8; header=present',
 } as const;
 
-export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): void {
+export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, gate: QueryGate): void {
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/compare',
@@ -59,10 +59,10 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, sq
       providers: await reports.providers(actor, params.agentId, period),
     }),
   );
-  logRoutes(app, reports, logs, sql);
+  logRoutes(app, reports, logs, gate);
 }
 
-function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): void {
+function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, gate: QueryGate): void {
   const params = schema.AgentParams;
   const garbage = new ChunkGarbage(minorCollector());
   app.get(
@@ -82,10 +82,11 @@ function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sql: Sql): 
     },
     async ({ actor, params: { agentId }, query: { format = 'json', period = DEFAULT_PERIOD } }, reply) => {
       await reports.agent(actor, agentId);
+      const range = periodRange(period, reports.now());
+      const stream = exportLogs(gate, garbage, { orgId: actor.orgId, agentId, range, format });
       void reply
         .header('content-type', CONTENT_TYPE[format])
         .header('content-disposition', `attachment; filename="usage-${agentId}-${period}.${format}"`);
-      const stream = exportLogs(sql, garbage, agentId, periodRange(period, reports.now()), format);
       return reply.send(stream as unknown as schema.LogRecord[]); // sent as it is; the schema documents its rows
     },
   );

@@ -1,14 +1,13 @@
 /** Shapes of the usage endpoints (SPEC §2 Usage aggregates, §4 Usage; DESIGN §15). */
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
-import { Timestamp, Uuid } from '../http/schema.js';
+import { Day, Timestamp, Uuid } from '../http/schema.js';
 import { INTERVALS, PERIODS } from './period.js';
 
 export const AgentParams = Type.Object({ agentId: Uuid });
 
 const AnyPeriod = Type.Enum([...PERIODS]);
 const AnyInterval = Type.Enum([...INTERVALS]);
-const Day = Type.String({ format: 'date', minLength: 10, maxLength: 10 });
 const OptionalPeriod = Type.Optional(AnyPeriod);
 const Count = Type.Integer();
 

@@ -299,6 +299,14 @@ test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved
   const left = await sql<{ key: string }[]>`
     select circuit_key as key from circuits where circuit_key = any(${[...gone, ...kept]}::text[])`;
   expect(left.map(({ key }) => key).sort()).toEqual([...kept].sort());
+  // All old outcomes, however many a large fleet wrote since the last sweep; those of the window stay.
+  await sql`
+    insert into circuit_outcomes (circuit_key, epoch, second, org_id, writer, requests, failures)
+    select ${kept[0]!}, 1, now() - interval '1 day' - i * interval '1 second', gen_random_uuid(), gen_random_uuid(), 1, 0
+      from generate_series(1, 25000) i
+    union all select ${kept[0]!}, 1, now(), gen_random_uuid(), gen_random_uuid(), 1, 0`;
+  await pruneCircuits(sql, RULES.windowMs);
+  expect(await sql`select from circuit_outcomes where circuit_key = ${kept[0]!}`).toHaveLength(1);
   // One that begins anew trips like any other, and its first transition is no old news.
   const one = board();
   one.observe(outcomes(gone[1]!, 20, FAILURE));

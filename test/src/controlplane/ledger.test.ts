@@ -1,6 +1,9 @@
 import { createLogger } from '@acg/base/log';
+import type { Sql, Tx } from '@acg/controlplane/db/sql';
+import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import type { BookedUsage } from '@acg/controlplane/ledger/ingest';
 import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
+import { UsageRetention } from '@acg/controlplane/ledger/retention';
 import { Sketch } from '@acg/controlplane/ledger/sketch';
 import type { IUsageRecord } from '@acg/proto/messages';
 import fc from 'fast-check';
@@ -302,25 +305,91 @@ const days = async () =>
   ).map(({ name }) => name);
 const nameOf = (ms: number) => `usage_records_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-test('partitions: days are made ahead, rows of the default partition move to their day, old days are dropped, rollups stay', async () => {
+const retention = (sql: Sql, days: number) => new UsageRetention(sql, days, createLogger('test', 'silent'));
+
+test('partitions: days are made ahead, old days are dropped, rollups stay', async () => {
   const { sql } = db();
   const agentId = newId();
   const old = usageRecord({ agentId, startedAtMs: now - 20 * DAY });
   await newIngest(sql).report({ dataPlaneId: 'd', records: [old] });
-  const coming = dayOf(now) + 3 * DAY;
-  await sql`insert into usage_records select (jsonb_populate_record(r, jsonb_build_object(
-    'id', ${newId()}::text, 'started_at', ${new Date(coming + HOUR)}::timestamptz))).* from usage_records r where id = ${old.id!}`;
-  const [stray] = await sql`select count(*) as n from usage_records_default`;
-  expect(stray!.n).toBe(1);
-  const partitions = new UsagePartitions(sql, 7, createLogger('test', 'silent'));
-  await partitions.maintain(now);
+  const partitions = new UsagePartitions(sql, 7);
+  await Promise.all([partitions.makeAhead(now), new UsagePartitions(sql, 7).makeAhead(now)]);
   expect(await days()).toEqual(expect.arrayContaining([0, 1, 2, 3].map((i) => nameOf(now + i * DAY))));
-  const [moved] = await sql.unsafe(`select count(*) as n from ${nameOf(coming)}`);
-  const [left] = await sql`select count(*) as n from usage_records_default`;
-  expect([moved!.n, left!.n]).toEqual([1, 0]);
+  await Promise.all([retention(sql, 7).sweep(now), retention(sql, 7).sweep(now)]);
   expect(await days()).not.toContain(nameOf(now - 20 * DAY));
   expect(await stored([agentId])).toEqual(model([old]));
-  await Promise.all([partitions.maintain(now), partitions.maintain(now)]); // again, and twice at once: nothing happens
+  await retention(sql, 7).sweep(now); // again: nothing happens
+});
+
+test('retention: who reads the oldest day is not disturbed, and holds up nobody but the retention itself', async () => {
+  const { sql } = db();
+  const agentId = newId();
+  const record = (daysAgo: number) => usageRecord({ agentId, startedAtMs: now - daysAgo * DAY });
+  const ingest = newIngest(sql);
+  await ingest.report({ dataPlaneId: 'd', records: [record(30), record(1)] });
+  const count = (tx: Sql | Tx) => tx`select count(*) as n from usage_records where agent_id = ${agentId}`;
+  let sweep: Promise<void> | undefined;
+  await sql.begin(async (reader) => {
+    expect(await count(reader)).toEqual([{ n: 2 }]);
+    sweep = retention(sql, 7).sweep(now);
+    const waits = async () =>
+      (
+        await sql`select from pg_stat_activity where query like 'alter table usage_records detach%' and wait_event_type = 'Lock'`
+      ).count;
+    while ((await waits()) === 0) await new Promise((resolve) => setImmediate(resolve));
+    await ingest.report({ dataPlaneId: 'd', records: [record(2)] });
+    expect(await count(sql)).toEqual([{ n: 2 }]); // the old day is out of sight for whoever comes now
+    expect(await count(reader)).toEqual([{ n: 3 }]);
+  });
+  await sweep;
+  expect(await days()).not.toContain(nameOf(now - 30 * DAY));
+});
+
+test('retention: what an interrupted attempt left behind is finished', async () => {
+  const { sql } = db();
+  const agentId = newId();
+  const at = [40, 41].map((daysAgo) => usageRecord({ agentId, startedAtMs: now - daysAgo * DAY }));
+  await newIngest(sql).report({ dataPlaneId: 'd', records: at });
+  const [first, second] = [nameOf(now - 41 * DAY), nameOf(now - 40 * DAY)];
+  const stopped = retention(sql, 7);
+  await sql.begin(async (reader) => {
+    await reader`select from usage_records where agent_id = ${agentId}`;
+    const sweep = stopped.sweep(now);
+    const pending = async () => (await sql`select from pg_inherits where inhdetachpending`).count;
+    while ((await pending()) === 0) await new Promise((resolve) => setImmediate(resolve));
+    stopped.stop();
+    await expect(sweep).rejects.toThrow('cancel');
+  });
+  expect(await days()).toEqual(expect.arrayContaining([first, second]));
+  await sql.unsafe(`alter table usage_records detach partition ${second}`).catch(() => undefined); // one is pending already
+  await retention(sql, 7).sweep(now);
+  const left = await days();
+  expect(left.filter((name) => name === first || name === second)).toEqual([]);
+});
+
+test('retention: hours that days stand for are trimmed, but not those of a day that is to be added up anew', async () => {
+  const { sql } = db();
+  const [agentId, orgId] = [newId(), newId()];
+  const startedAtMs = dayOf(now) - 120 * DAY + 5 * HOUR;
+  const ingest = newIngest(sql, [], 200);
+  const book = () => ingest.report({ dataPlaneId: 'd', records: [usageRecord({ agentId, orgId, startedAtMs })] });
+  const hours = async () => (await sql`select from usage_hourly where agent_id = ${agentId}`).count;
+  await book();
+  await retention(sql, 90).sweep(now);
+  expect(await hours()).toBe(1);
+  const rollups = new DailyRollups(sql, createLogger('test', 'silent'));
+  await rollups.catchUp(now);
+  await expect(book()).rejects.toThrow(); // another control plane has dropped the day: made anew, nothing is set aside
+  expect((await book()).rejected).toEqual([]); // late, and not added up yet
+  await retention(sql, 90).sweep(now);
+  expect(await hours()).toBe(1);
+  await rollups.catchUp(now);
+  await retention(sql, 200).sweep(now);
+  expect(await hours()).toBe(1); // younger than what may still come late
+  await retention(sql, 90).sweep(now);
+  expect(await hours()).toBe(0);
+  const [day] = await sql`select requests from usage_daily where agent_id = ${agentId}`;
+  expect(day).toEqual({ requests: 2 });
 });
 
 test('ledger: a call counts to the month of its admission, in rollups and spend alike, and never far from its start', async () => {

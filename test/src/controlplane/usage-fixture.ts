@@ -52,7 +52,7 @@ export function usageRecord(changes: Partial<IUsageRecord> = {}): IUsageRecord {
 /** An ingest as one control plane has it; several on one database are several control planes. */
 export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], retentionDays = 90): TestIngest {
   const log = createLogger('test', 'silent');
-  const partitions = new UsagePartitions(sql, retentionDays, log);
+  const partitions = new UsagePartitions(sql, retentionDays);
   const ingest = new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
   return { report: (request) => ingest.report(reportBody(request)) };
 }

@@ -1,3 +1,4 @@
+import { QueryGate } from '@acg/controlplane/reports/query-gate';
 import { UsageReports } from '@acg/controlplane/reports/reports';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { beforeAll, expect, test } from 'vitest';
@@ -113,7 +114,7 @@ beforeAll(async () => {
   });
 });
 
-const reports = () => new UsageReports(plane().database.sql, () => NOW);
+const reports = () => new UsageReports(plane().database.sql, new QueryGate(plane().database.sql), () => NOW);
 const actor = () => ({
   userId: viewer.userId,
   email: '',
@@ -464,8 +465,54 @@ test('usage questions about agents of others are 404, about no agent at all 400;
     '/logs?offset=100001',
     `/logs?search=${'x'.repeat(201)}`,
     '/logs?start=20261101',
+    '?start=0000-01-01',
+    '/logs?end=0000-12-31&start=0000-01-01',
   ];
   for (const query of bad) {
     expect([query, (await viewer.call('GET', `/v1/usage/agents/${agent.id}${query}`)).status]).toEqual([query, 400]);
   }
+});
+
+test('usage: days at the ends of the calendar are answered', async () => {
+  for (const part of ['', '/logs']) {
+    for (const span of ['?end=9999-12-31', '?start=9999-12-31', '?start=0001-01-01&end=9999-12-31']) {
+      const { status } = await viewer.call('GET', `/v1/usage/agents/${agent.id}${part}${span}`);
+      expect([part, span, status]).toEqual([part, span, 200]);
+    }
+  }
+  const owner = await plane().member('owner');
+  for (const span of ['?end=9999-12-31', '?start=0001-01-01']) {
+    expect((await owner.call('GET', `/v1/audit${span}`)).status).toBe(200);
+  }
+  expect((await owner.call('GET', '/v1/audit?start=0000-01-01')).status).toBe(400);
+});
+
+test('usage: of questions that take long two run and eight wait, others are 429; the rest of the API goes on', async () => {
+  const { sql } = plane().database;
+  const of = `/v1/usage/agents/${agent.id}`;
+  const questions = [
+    `/v1/usage/agents/compare?agentIds=${agent.id}`,
+    `${of}/summary`,
+    `${of}/timeseries`,
+    `${of}/providers`,
+    of,
+    `${of}/logs`,
+  ];
+  let answers: Promise<{ status: number; headers: Headers }[]> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`lock table usage_hourly, usage_records in access exclusive mode`;
+    answers = Promise.all(Array.from({ length: 15 }, (_, i) => viewer.call('GET', questions[i % questions.length]!)));
+    const waiting = async () =>
+      (await sql`select from pg_stat_activity where application_name = 'acg-reads' and wait_event_type = 'Lock'`).count;
+    while ((await waiting()) < 2) await new Promise((resolve) => setImmediate(resolve));
+    const me = await Promise.all(Array.from({ length: 20 }, () => viewer.call('GET', '/v1/me')));
+    expect(me.every(({ status }) => status === 200)).toBe(true);
+    expect(await waiting()).toBe(2);
+    expect((await viewer.call('GET', questions[0]!)).status).toBe(429);
+  });
+  const statuses = (await answers!).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  const refused = (await answers!).filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(5);
+  for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 });

@@ -1,0 +1,100 @@
+/**
+ * What the ledger forgets: day partitions of the logs, hours of usage that days stand for, ids that are remembered for
+ * a while. In the background, by one control plane at a time.
+ *
+ * A partition is detached without stopping anybody who reads or books: Postgres waits until all transactions that know
+ * it have ended, and only then it is dropped. What an interrupted attempt left is finished first.
+ */
+import type { Logger } from '@acg/base/log';
+import type { ReservedSql } from 'postgres';
+import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
+import type { Sql } from '../db/sql.js';
+import { dayOf, partitionName } from './partitions.js';
+
+const DAY_MS = 86_400_000;
+/** Reports by the hour reach back 90 days; a late record is added up anew with all hours of its day. */
+const HOURS_KEPT_DAYS = 92;
+/** A record of the oldest day that is kept may be on its way into the ledger at midnight. */
+const GRACE_DAYS = 1;
+const COUNT_IDS_KEPT_DAYS = 2;
+
+export class UsageRetention {
+  #running: { cancel(): void } | null = null;
+  #stopped = false;
+
+  constructor(
+    readonly sql: Sql,
+    readonly retentionDays: number,
+    readonly log: Logger,
+  ) {}
+
+  /** Does nothing while another control plane does. */
+  async sweep(nowMs: number): Promise<void> {
+    const connection = await this.sql.reserve();
+    try {
+      const [lock] = await connection<{ ours: boolean }[]>`
+        select pg_try_advisory_lock(hashtext('usage_retention')) as ours`;
+      if (lock?.ours !== true) return;
+      await connection`set statement_timeout = 0`;
+      const dropped = await this.#dropBefore(connection, dayOf(nowMs) - (this.retentionDays + GRACE_DAYS) * DAY_MS);
+      if (dropped > 0) this.log.info({ dropped }, 'days of usage logs dropped by retention');
+    } finally {
+      await connection`select pg_advisory_unlock_all()`.catch(() => {});
+      await connection`reset statement_timeout`.catch(() => {});
+      connection.release();
+    }
+    const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.retentionDays + 2 * GRACE_DAYS);
+    await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
+    await this
+      .sql`delete from booked_counts where booked_at < now() - ${`${COUNT_IDS_KEPT_DAYS} days`}::text::interval`;
+  }
+
+  /** Gives up the partition under way; the next sweep goes on with it. */
+  stop(): void {
+    this.#stopped = true;
+    this.#running?.cancel();
+  }
+
+  /** Returns how many partitions went. */
+  async #dropBefore(connection: ReservedSql<{ bigint: number }>, beforeMs: number): Promise<number> {
+    const partitions = await connection<{ name: string; pending: boolean }[]>`
+      select c.relname as name, i.inhdetachpending as pending from pg_inherits i join pg_class c on c.oid = i.inhrelid
+       where i.inhparent = 'usage_records'::regclass and c.relname ~ '^usage_records_\\d{8}$'
+         and (c.relname < ${partitionName(beforeMs)} or i.inhdetachpending) order by i.inhdetachpending desc, 1`;
+    // Detached by an attempt that did not come to drop them.
+    const loose = await connection<{ name: string }[]>`
+      select relname as name from pg_class c
+       where relname ~ '^usage_records_\\d{8}$' and relkind = 'r' and relname < ${partitionName(beforeMs)}
+         and not exists (select from pg_inherits i where i.inhrelid = c.oid)`;
+    for (const { name, pending } of partitions) {
+      if (this.#stopped) return 0;
+      const how = pending ? 'finalize' : 'concurrently';
+      await this.#run(connection.unsafe(`alter table usage_records detach partition ${name} ${how}`));
+    }
+    for (const { name } of [...partitions, ...loose]) await connection.unsafe(`drop table ${name}`);
+    return partitions.length + loose.length;
+  }
+
+  async #run(query: Promise<unknown> & { cancel(): void }): Promise<void> {
+    this.#running = query;
+    try {
+      await query;
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #trimHours(before: Date): Promise<void> {
+    await deleteInSteps(async () => {
+      // Only hours that days stand for; the block ranges of old hours are found by their own index.
+      const gone = await this.sql`
+        delete from usage_hourly where ctid = any(array(
+          select ctid from usage_hourly
+           where hour < least(${before}::timestamptz, (select rolled_until from usage_daily_progress))
+             and not exists (select from usage_late l where l.org_id = usage_hourly.org_id
+               and l.day = date_trunc('day', usage_hourly.hour))
+           limit ${ROWS_PER_STEP}))`;
+      return gone.count;
+    });
+  }
+}
