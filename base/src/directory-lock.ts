@@ -1,6 +1,6 @@
 /**
  * One process per data directory: an OS lock on a file in it, which the kernel releases when the holder dies,
- * however it dies (DESIGN §14). The file itself stays and means nothing.
+ * however it dies (docs/operations.md#one-node). The file itself stays and means nothing.
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';

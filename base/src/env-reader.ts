@@ -1,6 +1,6 @@
 /**
  * Reads environment variables into typed configuration. Every problem is collected, so that one start attempt names
- * every bad variable (DESIGN §4).
+ * every bad variable (docs/configuration.md#configuration).
  */
 
 import { Secret } from './secret.js';

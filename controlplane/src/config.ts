@@ -1,4 +1,7 @@
-/** Every setting of the control plane, read and checked once before any port opens (DESIGN §4). */
+/**
+ * Every setting of the control plane, read and checked once before any port opens
+ * (docs/configuration.md#configuration).
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

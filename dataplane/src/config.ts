@@ -1,4 +1,6 @@
-/** Every setting of the data plane, read and checked once before any port opens (DESIGN §4). */
+/**
+ * Every setting of the data plane, read and checked once before any port opens (docs/configuration.md#configuration).
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCidrs } from '@acg/base/egress/cidr-list';
@@ -20,7 +22,7 @@ export interface Config {
   readonly link: LinkSecurity;
   /** Null: in-process counters. */
   readonly redis: RedisAddress | null;
-  /** Past this, admission fails open (SPEC §8). */
+  /** Past this, admission fails open (docs/contract.md#without-the-counter-store). */
   readonly countersTimeoutMs: number;
   readonly contextTtlMs: number;
   /** How long after its last confirmation a cached context still serves while `Watch` is down. */

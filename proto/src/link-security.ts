@@ -1,6 +1,6 @@
 /**
  * How the two planes trust each other: mutual TLS where the three files are set, else a shared secret in the
- * `authorization` metadata. Off loopback TLS is required (DESIGN §4).
+ * `authorization` metadata. Off loopback TLS is required (docs/operations.md#settings-that-matter).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';

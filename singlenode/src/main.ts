@@ -1,6 +1,7 @@
 /**
- * `npm start`: everything on one node (DESIGN §4). Starts the embedded Postgres, the control plane and one data plane
- * with in-process counters; stops them in the opposite order, so that usage is flushed before the database goes.
+ * `npm start`: everything on one node (docs/operations.md#one-node). Starts the embedded Postgres, the control plane
+ * and one data plane with in-process counters; stops them in the opposite order, so that usage is flushed before the
+ * database goes.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -34,6 +34,10 @@ function leads(link: string, folder: string, self: string): boolean {
   return [...text(target).matchAll(/^#+ (.*)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor);
 }
 
+const self = 'test/src/tidy.test.ts';
+/** Documents that whoever reads this repository does not have. */
+const OTHER_DOCUMENTS = /\b(?:SPEC|DESIGN|SECURITY|PROVIDERS|STYLE)(?:\.md)? ?§|\b(?:SPEC|DESIGN)\.md|\bshared\//;
+
 const LINES_MAX = 400;
 
 describe('tidy', () => {
@@ -129,6 +133,17 @@ describe('tidy', () => {
         .map((link) => `${page}: ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  test('comments cite pages of this repository, with headings that are there', () => {
+    const readable = tracked.filter((path) => /\.(ts|mjs|sql|proto|ya?ml|sh|conf|lua)$/.test(path) && path !== self);
+    const broken = readable.flatMap((path) =>
+      [...text(path).matchAll(/\b(?:docs|dataplane|bench|deploy)\/[\w-]+\.md(?:#[\w-]+)?/g)]
+        .filter(([cited]) => !leads(cited, '', path))
+        .map(([cited]) => `${path}: ${cited}`),
+    );
+    expect(broken).toEqual([]);
+    expect(offenders([...readable, ...pages], (source) => OTHER_DOCUMENTS.test(source))).toEqual([]);
   });
 
   test('no table is padded with blanks', () => {

@@ -1,7 +1,7 @@
 /**
- * Which literal addresses are the public internet (SECURITY §6). IPv4: everything but the special ranges. IPv6: only
- * 2000::/3 without the transition and documentation ranges in it, so mapped, compatible, NAT64, unique-local,
- * link-local and site-local forms are all refused without being listed.
+ * Which literal addresses are the public internet (docs/configuration.md#addresses-that-tenants-give). IPv4: everything
+ * but the special ranges. IPv6: only 2000::/3 without the transition and documentation ranges in it, so mapped,
+ * compatible, NAT64, unique-local, link-local and site-local forms are all refused without being listed.
  */
 import { BlockList, isIP } from 'node:net';
 

@@ -9,7 +9,7 @@ export const Account = Type.Object({
   agentId: Uuid,
   providerSlug: Type.String(),
   status: Status,
-  isByok: Type.Literal('true', { description: 'The text true (SPEC §2).' }),
+  isByok: Type.Literal('true', { description: 'The text true.' }),
   mode: Type.Literal('byok'),
   createdAt: Timestamp,
 });

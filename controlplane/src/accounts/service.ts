@@ -1,4 +1,4 @@
-/** Provider accounts: which credential an agent's calls to a provider carry (SPEC §2, §4; DESIGN §8, §11). */
+/** Provider accounts: which credential an agent's calls to a provider carry (docs/contract.md#providers). */
 import { checkTenantUrl } from '@acg/base/egress/check-url';
 import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';

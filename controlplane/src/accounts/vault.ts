@@ -1,6 +1,7 @@
 /**
- * Secrets at rest (DESIGN §8): AES-256-GCM with a fresh random 96-bit nonce. What a row is for, its organization and
- * its id are additional data, so a ciphertext copied onto another row does not decrypt. The only importer of ciphers.
+ * Secrets at rest (docs/contract.md#credentials-stay-inside): AES-256-GCM with a fresh random 96-bit nonce. What a row
+ * is for, its organization and its id are additional data, so a ciphertext copied onto another row does not decrypt.
+ * The only importer of ciphers.
  *
  * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation renews it long before.
  */

@@ -29,9 +29,9 @@ const shown = {
   ...limitsShown,
 };
 
-/** As lists show it (SPEC §4). */
+/** As lists show it. */
 export const AgentSummary = Type.Object({ ...shown, createdAt: Timestamp });
-/** As the answer of its creation shows it (SPEC §4). */
+/** As the answer of its creation shows it. */
 export const AgentCreated = Type.Object({ ...shown, projectId: Uuid });
 export const Agent = Type.Object({
   ...shown,

@@ -1,4 +1,4 @@
-/** Agents: rules and transactions (SPEC §2, §4; DESIGN §11). */
+/** Agents: rules and transactions (docs/contract.md#limits). */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { budgetChanged } from '../conclusions/budget-facts.js';
@@ -106,7 +106,7 @@ const eventData = (orgId: string, row: store.AgentRow) => ({
   orgId,
 });
 
-/** Shown limits are the effective ones (DESIGN §14). */
+/** Shown limits are the effective ones (docs/contract.md#limits). */
 const present = (row: store.AgentRow): Agent => ({
   ...row,
   ...effectiveLimits(row),

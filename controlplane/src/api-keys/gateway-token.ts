@@ -1,4 +1,6 @@
-/** The gateway token (DESIGN §5): `acg_` and 64 hexadecimal digits. Only its SHA-256 is stored. */
+/**
+ * The gateway token (docs/contract.md#gateway-tokens): `acg_` and 64 hexadecimal digits. Only its SHA-256 is stored.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
 

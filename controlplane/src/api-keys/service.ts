@@ -1,4 +1,4 @@
-/** API keys: gateway tokens of agents, projects and the organization (SPEC §2, §5; DESIGN §11). */
+/** API keys: gateway tokens of agents, projects and the organization (docs/contract.md#gateway-tokens). */
 import type { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';

@@ -1,4 +1,4 @@
-/** The trail of who did what (DESIGN §11). Written in the transaction that does it. */
+/** The trail of who did what (docs/contract.md#management-api). Written in the transaction that does it. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { JSONValue, Tx } from '../db/sql.js';
 import type { Actor } from '../http/access.js';

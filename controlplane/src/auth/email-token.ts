@@ -1,4 +1,6 @@
-/** Single-use tokens of e-mails: 32 random bytes, of which only the SHA-256 is stored (DESIGN §11). */
+/**
+ * Single-use tokens of e-mails: 32 random bytes, of which only the SHA-256 is stored (docs/contract.md#management-api).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 
 export interface EmailToken {

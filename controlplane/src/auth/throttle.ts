@@ -20,7 +20,7 @@ export class Throttle {
 
   constructor(readonly sql: Sql) {}
 
-  /** All auth endpoints together: 600 requests a minute per address (DESIGN §11). */
+  /** All auth endpoints together: 600 requests a minute per address (docs/contract.md#management-api). */
   async countAuthRequest(ip: string): Promise<void> {
     const key = `address:${addressKey(ip)}`;
     const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;

@@ -118,7 +118,7 @@ export class CircuitBoard {
     if (isLease(probe.lease)) await this.#end(probe, true);
   }
 
-  /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (DESIGN §14). */
+  /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (docs/contract.md#circuits). */
   async advanceClock(): Promise<void> {
     for (const key of await store.cooledDown(this.#sql)) await this.#move(key, { kind: 'clock' });
   }

@@ -1,6 +1,6 @@
 /**
  * The name of a circuit: one per provider and upstream origin, and for custom providers per organization as well, so
- * that one tenant's broken upstream never stops another's (DESIGN §10).
+ * that one tenant's broken upstream never stops another's (docs/contract.md#circuits).
  *
  *   openai|https://api.openai.com            built-in
  *   mycorp|https://api.mycorp.com|{orgId}    custom

@@ -1,5 +1,5 @@
 /**
- * The circuit breaker's rules, without time, storage or network of their own (DESIGN §10).
+ * The circuit breaker's rules, without time, storage or network of their own (docs/contract.md#circuits).
  *
  *            error rate reached              cooldown over
  *   CLOSED ─────────────────────▶ OPEN ─────────────────────▶ HALF_OPEN

@@ -1,7 +1,7 @@
 /**
- * `abuse.detected`, at most once per agent and hour (DESIGN §14): sustained refusals, a burst of upstream 401/403, one
- * gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old minutes and
- * addresses are pruned, and a token's addresses are counted no further than needed.
+ * `abuse.detected`, at most once per agent and hour (docs/contract.md#events): sustained refusals, a burst of upstream
+ * 401/403, one gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old
+ * minutes and addresses are pruned, and a token's addresses are counted no further than needed.
  */
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/catalogue.js';

@@ -1,7 +1,8 @@
 /**
- * Budget events, once per fact (DESIGN §10): `agent.budget_exceeded` once per agent and month, `usage.threshold` once
- * per agent, month and threshold. The fact is a row, inserted in the transaction that makes it true; of two that insert
- * the same one waits for the other and then does nothing, so concurrent bookings and control planes fire it once.
+ * Budget events, once per fact (docs/contract.md#events): `agent.budget_exceeded` once per agent and month,
+ * `usage.threshold` once per agent, month and threshold. The fact is a row, inserted in the transaction that makes it
+ * true; of two that insert the same one waits for the other and then does nothing, so concurrent bookings and control
+ * planes fire it once.
  *
  * A fact becomes true in three ways: spend grows past a limit (the ingest), a limit is lowered to the spend
  * ({@link budgetChanged}, in the transaction of the PATCH), or both at once without seeing each other (the sweep, which

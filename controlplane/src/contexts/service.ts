@@ -1,4 +1,4 @@
-/** Answers which context serves a gateway token (SPEC §8 steps 1 and 2; DESIGN §5 "Agent naming"). */
+/** Answers which context serves a gateway token (docs/contract.md#gateway-tokens). */
 import type { Logger } from '@acg/base/log';
 import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
 import { openCredentials } from '../accounts/credentials.js';

@@ -1,4 +1,4 @@
-/** Domain errors. They carry a stable code and a message for the user, and know no HTTP (STYLE §2.6). */
+/** Domain errors. They carry a stable code and a message for the user, and know no HTTP. */
 
 export type ErrorCode =
   | 'invalid_input'

@@ -1,4 +1,4 @@
-/** Slugs: made from names, unique in their parent, suffixed on collision (DESIGN §11). */
+/** Slugs: made from names, unique in their parent, suffixed on collision (docs/contract.md#management-api). */
 import { randomInt } from 'node:crypto';
 
 const SLUG_LENGTH_MAX = 60;

@@ -1,5 +1,5 @@
 /**
- * The seven events of SPEC §6 and the exact fields of their `data` (DESIGN §15). Every payload is checked against its
+ * The seven events and the exact fields of their `data` (docs/contract.md#events). Every payload is checked against its
  * schema when it is appended: nothing that is not listed here, above all no secret, can reach a receiver.
  */
 import { type Static, type TSchema, Type } from 'typebox';

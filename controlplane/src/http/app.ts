@@ -89,7 +89,7 @@ const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
   FST_ERR_MAX_PARAM_LENGTH: 'an id in the path is too long: ids are UUIDs',
 };
 
-/** SPEC §7 knows one status for what is wrong with a request. */
+/** One status for whatever is wrong with a request (docs/contract.md#management-api). */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {

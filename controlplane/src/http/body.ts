@@ -1,6 +1,7 @@
 /**
- * Which bodies are read (DESIGN §14): JSON only. A route that takes no body accepts none, an empty one or `{}`, because
- * many clients send `Content-Type: application/json` with every call; anything else there is refused, not ignored.
+ * Which bodies are read (docs/contract.md#management-api): JSON only. A route that takes no body accepts none, an empty
+ * one or `{}`, because many clients send `Content-Type: application/json` with every call; anything else there is
+ * refused, not ignored.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../domain/errors.js';

@@ -1,4 +1,4 @@
-/** The only pairing of domain error codes with HTTP statuses (SPEC §7). */
+/** The only pairing of domain error codes with HTTP statuses (docs/contract.md#management-api). */
 import type { ErrorCode } from '../domain/errors.js';
 
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {

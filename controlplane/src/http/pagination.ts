@@ -1,4 +1,6 @@
-/** limit and offset of every list (SPEC §8): default 50 and 0, limit 1–100; out of range is 400. */
+/**
+ * limit and offset of every list (docs/contract.md#management-api): default 50 and 0, limit 1–100; out of range is 400.
+ */
 import { Type } from 'typebox';
 
 export const PageQuery = {

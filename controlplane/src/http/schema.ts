@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 
 export const Uuid = Type.String({ format: 'uuid' });
-/** ISO 8601, UTC, milliseconds (SPEC §2). */
+/** ISO 8601, UTC, milliseconds (docs/contract.md#conventions). */
 export const Timestamp = Type.String({ format: 'date-time' });
 export const IdParams = Type.Object({ id: Uuid });
 /** A name that people give: shown in lists and mails, so no control characters. */
@@ -28,5 +28,5 @@ export const ErrorReply = Type.Object({ error: Type.String() });
 export const Body = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
 
-/** The answer of deletions (DESIGN §11). */
+/** The answer of deletions (docs/contract.md#management-api). */
 export const Deleted = Type.Object({ deleted: Type.Literal(true) });

@@ -1,4 +1,7 @@
-/** Answers what never became a request, because its head could not be read: `{ error }` like everywhere else (SPEC §7). */
+/**
+ * Answers what never became a request, because its head could not be read: `{ error }` like everywhere else
+ * (docs/contract.md#management-api).
+ */
 import type { Socket } from 'node:net';
 
 function answer(status: string, error: string): Buffer {

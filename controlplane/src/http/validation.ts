@@ -1,6 +1,6 @@
 /**
- * Request validation (DESIGN §14): bodies are never coerced and unknown fields are refused; query strings and path
- * parameters are parsed to their types. Messages name the field and say what would be right.
+ * Request validation (docs/contract.md#management-api): bodies are never coerced and unknown fields are refused; query
+ * strings and path parameters are parsed to their types. Messages name the field and say what would be right.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';

@@ -1,4 +1,4 @@
-/** Prometheus figures of the ledger's ingest (DESIGN §12). */
+/** Prometheus figures of the ledger's ingest (docs/contract.md#metrics). */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { IngestMetrics } from './ingest.js';
 

@@ -1,7 +1,7 @@
 /**
- * Books what data planes report (DESIGN §9): everything of a report is committed before it is answered, and booking
- * it again changes nothing. Reports that arrive while others are being booked share the next transaction, so many
- * small reports cost as little as one large one.
+ * Books what data planes report (docs/contract.md#usage): everything of a report is committed before it is answered,
+ * and booking it again changes nothing. Reports that arrive while others are being booked share the next transaction,
+ * so many small reports cost as little as one large one.
  *
  * Rollups, spend and observers see only records that were new. A record that makes no sense is set aside by itself
  * and answered in `rejected`; one that only the database finds fault with is found by halving the batch.

@@ -1,6 +1,7 @@
 /**
- * Prometheus metrics of the control plane (DESIGN §12). One registry per service: other parts add their gauges to
- * `metrics.registry`. No label may grow with tenants: routes are labelled by their pattern, statuses by class.
+ * Prometheus metrics of the control plane (docs/contract.md#metrics). One registry per service: other parts add their
+ * gauges to `metrics.registry`. No label may grow with tenants: routes are labelled by their pattern, statuses by
+ * class.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';

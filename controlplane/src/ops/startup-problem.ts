@@ -1,4 +1,7 @@
-/** One line that says why the control plane cannot start and what to do (DESIGN §4). Never shows a secret. */
+/**
+ * One line that says why the control plane cannot start and what to do (docs/configuration.md#configuration). Never
+ * shows a secret.
+ */
 import { maskSecrets } from '@acg/base/log';
 import type { Secret } from '@acg/base/secret';
 

@@ -1,5 +1,5 @@
 /**
- * The operator's prices from PRICES_FILE (DESIGN §9, §14), pushed to every data plane when it connects:
+ * The operator's prices from PRICES_FILE (docs/configuration.md#prices), pushed to every data plane when it connects:
  *
  *   {"resend": {"perRequestUsd": 0.0004},
  *    "openai": {"models": {"my-model": {"inputPerMTok": 1, "outputPerMTok": 4, "cachedInputPerMTok": 0.1}}}}

@@ -1,4 +1,7 @@
-/** Turns a provider and one account's credentials into the generic upstream of the data plane (DESIGN §2). Pure. */
+/**
+ * Turns a provider and one account's credentials into the generic upstream of the data plane
+ * (docs/contract.md#providers). Pure.
+ */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { circuitKey } from '../circuit/circuit-key.js';
 import { type BuiltInProvider, type CredentialField, type Credentials, splitBaseUrl } from './catalogue/provider.js';

@@ -1,4 +1,4 @@
-/** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (DESIGN §11, §15). Pure. */
+/** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage). Pure. */
 import { HOUR_MS, nextMonth } from './period.js';
 
 const NANOS_PER_CENT = 10_000_000;

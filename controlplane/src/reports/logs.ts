@@ -1,4 +1,4 @@
-/** Log records of an agent in filtered pages (DESIGN §15). */
+/** Log records of an agent in filtered pages (docs/contract.md#usage). */
 import { InvalidInput } from '../domain/errors.js';
 import type { Page } from '../http/pagination.js';
 import { type LogFilter, selectLogPage } from './log-store.js';

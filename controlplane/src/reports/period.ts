@@ -49,7 +49,7 @@ export function bucketStarts(range: TimeRange, interval: Interval): readonly num
   return starts;
 }
 
-/** `YYYY-MM-DD HH:MM:SS`, UTC (SPEC §2). */
+/** `YYYY-MM-DD HH:MM:SS`, UTC (docs/contract.md#conventions). */
 export const bucketName = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
 /** Start of the next calendar month, UTC. */

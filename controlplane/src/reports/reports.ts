@@ -1,4 +1,7 @@
-/** Answers of the usage endpoints but logs and export (SPEC §4 Usage): tenancy, then rollups, then presentation. */
+/**
+ * Answers of the usage endpoints but logs and export (docs/contract.md#usage): tenancy, then rollups, then
+ * presentation.
+ */
 import type { Sql } from '../db/sql.js';
 import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';

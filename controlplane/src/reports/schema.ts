@@ -1,4 +1,4 @@
-/** Shapes of the usage endpoints (SPEC §2 Usage aggregates, §4 Usage; DESIGN §15). */
+/** Shapes of the usage endpoints (docs/contract.md#usage). */
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';

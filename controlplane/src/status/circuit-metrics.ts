@@ -1,4 +1,4 @@
-/** Circuit states of the built-in providers (DESIGN §12); custom ones would grow with the tenants. */
+/** Circuit states of the built-in providers (docs/contract.md#metrics); custom ones would grow with the tenants. */
 import { Gauge } from 'prom-client';
 import type { Metrics } from '../ops/metrics.js';
 import type { StatusService } from './service.js';

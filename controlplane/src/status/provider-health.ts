@@ -1,4 +1,4 @@
-/** The public health of built-in providers out of their circuits (SPEC §2, DESIGN §10). Pure. */
+/** The public health of built-in providers out of their circuits (docs/contract.md#circuits). Pure. */
 import type { CircuitStateName } from '../circuit/state-machine.js';
 
 export const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;

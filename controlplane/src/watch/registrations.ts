@@ -1,6 +1,7 @@
 /**
- * Which data planes are connected, over all control-plane instances (DESIGN §14). A row ends with its connection; where
- * its control plane died first, it counts as gone when nobody has confirmed it for {@link GONE_AFTER_MS}.
+ * Which data planes are connected, over all control-plane instances (docs/contract.md#without-the-counter-store). A row
+ * ends with its connection; where its control plane died first, it counts as gone when nobody has confirmed it for
+ * {@link GONE_AFTER_MS}.
  */
 import type { Sql } from '../db/sql.js';
 

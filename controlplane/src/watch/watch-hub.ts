@@ -1,7 +1,7 @@
 /**
  * All data planes that watch this control-plane instance. A heartbeat says "you have heard everything up to now", so
  * it is sent only after the invalidations were read successfully: without the database there are no heartbeats, and
- * data planes go over to serving stale contexts (DESIGN §6 "Partition").
+ * data planes go over to serving stale contexts (docs/contract.md#contexts).
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';

@@ -1,7 +1,7 @@
 /**
  * One POST of one delivery. The status decides; of the answer's body at most 4 KiB are read, to let the connection be
- * used again, and none is kept (SECURITY §6, threats 20 and 21). Redirects are not followed, and one timer covers the
- * whole attempt, so a receiver that sends a byte now and then gains nothing.
+ * used again, and none is kept (docs/configuration.md#addresses-that-tenants-give). Redirects are not followed, and one
+ * timer covers the whole attempt, so a receiver that sends a byte now and then gains nothing.
  */
 import { NameUnresolved } from '@acg/base/names/names';
 import type { Secret } from '@acg/base/secret';

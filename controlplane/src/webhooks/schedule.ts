@@ -1,4 +1,7 @@
-/** When a failed delivery is tried again (SPEC §8): the delays are fixed, so receivers can rely on them. */
+/**
+ * When a failed delivery is tried again (docs/webhooks.md#deliveries): the delays are fixed, so receivers can rely on
+ * them.
+ */
 
 export type Verdict =
   | { readonly status: 'success' }

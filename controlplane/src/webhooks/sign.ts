@@ -1,4 +1,4 @@
-/** Signatures of deliveries (SPEC §5.7). */
+/** Signatures of deliveries (docs/webhooks.md#signatures). */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
 
@@ -8,6 +8,9 @@ const SECRET_BYTES = 32;
 /** A new signing secret: `whsec_` and 64 hex characters. */
 export const newSigningSecret = (): Secret => new Secret(SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('hex'));
 
-/** Lowercase hex HMAC-SHA256 of the raw body. The key is the whole secret string, prefix included (DESIGN §10). */
+/**
+ * Lowercase hex HMAC-SHA256 of the raw body. The key is the whole secret string, prefix included
+ * (docs/webhooks.md#signatures).
+ */
 export const signBody = (secret: Secret, body: string): string =>
   createHmac('sha256', secret.reveal()).update(body, 'utf8').digest('hex');

@@ -1,4 +1,4 @@
-/** Metrics of the delivery queue (DESIGN §12). */
+/** Metrics of the delivery queue (docs/contract.md#metrics). */
 import { Counter, Gauge } from 'prom-client';
 import type { Sql } from '../db/sql.js';
 import type { Metrics } from '../ops/metrics.js';

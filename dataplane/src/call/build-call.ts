@@ -1,4 +1,4 @@
-/** The upstream request of one exchange: target, headers, credential and body (DESIGN §5, §8). */
+/** The upstream request of one exchange: target, headers, credential and body (docs/contract.md#forwarding). */
 import type { Readable } from 'node:stream';
 import { Transform, type TransformCallback } from 'node:stream';
 import type { SigV4Injection } from '../context/agent-context.js';

@@ -1,6 +1,7 @@
 /**
  * Every answer that is the gateway's own: status line, body and fixed headers, built once at module load
- * (DESIGN §5's table). Bodies are `{ error, message }`, the same text twice, because some SDKs read only `message`.
+ * (docs/contract.md#answers). Bodies are `{ error, message }`, the same text twice, because some SDKs read only
+ * `message`.
  */
 
 export interface Rejection {

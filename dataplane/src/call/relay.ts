@@ -4,8 +4,8 @@
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the loop turn ─▶ agent
  *
  * What arrives in one turn leaves in one system call in that turn. An agent slower than the provider pauses the
- * upstream. The last byte is held until the usage record is on disk (DESIGN §9). After the first byte, a failure
- * breaks the agent's connection.
+ * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
+ * failure breaks the agent's connection.
  *
  * Both kinds of connection call it the same way: as undici's older handlers, because undici wraps the newer ones and makes
  * an object of the headers for every response.
@@ -87,7 +87,7 @@ export class Relay implements SilentResponse {
   }
 
   onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
-    if (status < 200) return true; // informational: DESIGN §14
+    if (status < 200) return true; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
     const x = this.#x;
     x.respondedTick = performance.now();
     x.upstreamStatus = status;

@@ -8,7 +8,7 @@ import type { CallMetering } from './call-metering.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import type { BodyEdit, ResponsePlan } from './response-plan.js';
 
-/** Enough to find a provider's throttling code in an error body (DESIGN §10). */
+/** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
 const FAILURE_HEAD_BYTES = 4096;
 const STREAMED_MEDIA: ReadonlySet<string> = new Set([
   'text/event-stream',

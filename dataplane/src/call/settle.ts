@@ -26,7 +26,7 @@ export interface SettleDeps {
 
 const PATH_CHARS_MAX = 1024;
 const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
-/** Error types inside a stream that are the provider's own failure (PROVIDERS §1, §2). */
+/** Error types inside a stream that are the provider's own failure (docs/contract.md#circuits). */
 const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
 const TRANSPORT_FAILURES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
 
@@ -48,7 +48,7 @@ export function createSettle(deps: SettleDeps): Settle {
   };
 }
 
-/** What this exchange says about the health of its upstream (DESIGN §10). */
+/** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
 export function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
   if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;

@@ -1,6 +1,6 @@
 /**
- * The circuits as the control plane pushes them (DESIGN §10), and the probe places of those that are HALF_OPEN. The
- * state machine itself is the control plane's: here nothing is decided, so all data planes agree.
+ * The circuits as the control plane pushes them (docs/contract.md#circuits), and the probe places of those that are
+ * HALF_OPEN. The state machine itself is the control plane's: here nothing is decided, so all data planes agree.
  *
  * A circuit that was never heard of is CLOSED, and one that closed a day ago is no longer remembered: outcomes then count
  * for whatever epoch there is (see `countsNow` of the control plane), so the control plane may forget it too. While the control plane is away the last known states stay; an OPEN one

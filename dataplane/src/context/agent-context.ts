@@ -1,7 +1,7 @@
 /**
- * The immutable snapshot that serves one gateway token's calls for one agent (DESIGN §6). Decoded once per resolve;
- * everything that a request would otherwise compute again (header values, base64 forms, lower-cased names) is
- * computed here. Holds decrypted credentials: never log, never serialise.
+ * The immutable snapshot that serves one gateway token's calls for one agent (docs/contract.md#contexts). Decoded once
+ * per resolve; everything that a request would otherwise compute again (header values, base64 forms, lower-cased names)
+ * is computed here. Holds decrypted credentials: never log, never serialise.
  */
 import type { AgentTerms } from '../counters/agent-terms.js';
 

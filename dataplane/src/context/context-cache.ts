@@ -1,5 +1,5 @@
 /**
- * Token hash (and named agent) → agent context (DESIGN §6).
+ * Token hash (and named agent) → agent context (docs/contract.md#contexts).
  *
  *   get      the hit path: synchronous, nothing allocated. Null on a miss.
  *   resolve  the miss path: one call to the control plane per token and agent, however many requests wait for it.

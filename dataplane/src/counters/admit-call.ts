@@ -12,7 +12,7 @@
 import { monthEndSec, monthOfMs, monthStartSec } from './calendar-month.js';
 import { BUDGET_ROW } from './limit-table.js';
 
-/** Lengths of the windows; shortened by tests only (DESIGN §14). */
+/** Lengths of the windows; shortened by tests only (docs/contract.md#limits). */
 export interface Windows {
   /** At most 4 294 s: stamps are 32 bits of µs. */
   readonly rpmMs: number;
@@ -20,11 +20,11 @@ export interface Windows {
 }
 
 /**
- * SPEC §8. The minute is held 30 ms longer than it is: a request takes a moment from its admission to the provider, the
- * first ones of a connection more than later ones, and no 60 s *at the provider* may see more than the limit (measured
- * without it: 51 arrivals in 59 988 ms against a limit of 50).
+ * docs/contract.md#limits. The minute is held 30 ms longer than it is: a request takes a moment from its admission to
+ * the provider, the first ones of a connection more than later ones, and no 60 s *at the provider* may see more than
+ * the limit (measured without it: 51 arrivals in 59 988 ms against a limit of 50).
  */
-export const SPEC_WINDOWS: Windows = { rpmMs: 60_030, rpdMs: 86_400_000 };
+export const STANDARD_WINDOWS: Windows = { rpmMs: 60_030, rpdMs: 86_400_000 };
 /** Expiry of a writer's mark in admit.lua. */
 export const MARK_TTL_MS = 3_600_000;
 const SPEND_TTL_SEC = 32 * 86_400;

@@ -1,7 +1,8 @@
 /**
  * Deadline of calls that wait for the store, all with one timeout, on one timer. The timeout is the store's time, not
  * the loop's: when the timer fires, the loop polls for I/O once more, and only what is still unanswered then is late
- * (DESIGN §14). So an answer that arrived in time always counts, however long this process was busy.
+ * (docs/contract.md#without-the-counter-store). So an answer that arrived in time always counts, however long this
+ * process was busy.
  */
 export interface Awaited {
   /** `performance.now()` of the send. */

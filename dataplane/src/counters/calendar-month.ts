@@ -1,4 +1,6 @@
-/** Calendar months in UTC as one number, year × 12 + month − 1, so that they compare and pack (SPEC §8: budgets). */
+/**
+ * Calendar months in UTC as one number, year × 12 + month − 1, so that they compare and pack (docs/contract.md#limits).
+ */
 
 const MS_PER_SECOND = 1000;
 

@@ -3,7 +3,7 @@
  * empty with the process; month spend starts from the ledger's figure. Bounded: a pair is dropped when both of its
  * windows are over, found by looking at two other pairs with every admission.
  */
-import { SPEC_WINDOWS, type Windows } from './admit-call.js';
+import { STANDARD_WINDOWS, type Windows } from './admit-call.js';
 import type { AgentTerms } from './agent-terms.js';
 import { monthEndSec, monthOfMs } from './calendar-month.js';
 import type {
@@ -43,7 +43,7 @@ export class MemoryCounters implements Counters {
   #pairSweep: IterableIterator<[string, Pair]> | null = null;
   #spendSweep: IterableIterator<[string, Spend]> | null = null;
 
-  constructor(clock: ClockUs = wallClock(), windows: Windows = SPEC_WINDOWS) {
+  constructor(clock: ClockUs = wallClock(), windows: Windows = STANDARD_WINDOWS) {
     this.#clock = clock;
     this.#rpmUs = windows.rpmMs * 1000;
     this.#rpdUs = windows.rpdMs * 1000;

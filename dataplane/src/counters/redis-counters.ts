@@ -1,10 +1,10 @@
 /**
- * Counters in Redis or Redis Cluster, shared by all data planes (DESIGN §7). Splits the work over lanes: one for a
- * single server, one per master of a cluster, so that a dead master opens the gate for its own agents only.
+ * Counters in Redis or Redis Cluster, shared by all data planes (docs/contract.md#limits). Splits the work over lanes:
+ * one for a single server, one per master of a cluster, so that a dead master opens the gate for its own agents only.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
-import { SPEC_WINDOWS, type Windows } from './admit-call.js';
+import { STANDARD_WINDOWS, type Windows } from './admit-call.js';
 import { monthOfMs } from './calendar-month.js';
 import type {
   Admission,
@@ -64,7 +64,10 @@ export class RedisCounters implements Counters {
     this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','), this.#writerId);
   }
 
-  /** Waits for the store, but not for long: without it requests pass unchecked (SPEC §8). */
+  /**
+   * Waits for the store, but not for long: without it requests pass unchecked
+   * (docs/contract.md#without-the-counter-store).
+   */
   async start(): Promise<void> {
     await this.#firstLane.enforcement.onWithin(START_TIMEOUT_MS);
     if (this.#firstLane.enforcement.on) {
@@ -157,7 +160,7 @@ export class RedisCounters implements Counters {
       this.#link,
       {
         name,
-        windows: this.#options.windows ?? SPEC_WINDOWS,
+        windows: this.#options.windows ?? STANDARD_WINDOWS,
         timeoutMs: this.#options.timeoutMs,
         writerId: this.#writerId,
         probeTag,

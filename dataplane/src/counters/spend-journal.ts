@@ -1,7 +1,7 @@
 /**
- * Spend that could not be added while the store was away, summed per agent and month, kept until it is back (DESIGN
- * §14). In memory only: the usage spool has every record, and what a crash or the bound loses here returns with the
- * ledger's figure.
+ * Spend that could not be added while the store was away, summed per agent and month, kept until it is back
+ * (docs/contract.md#without-the-counter-store). In memory only: the usage spool has every record, and what a crash or
+ * the bound loses here returns with the ledger's figure.
  */
 import type { Spend } from './admit-call.js';
 

@@ -1,6 +1,7 @@
 /**
  * What this process knows of each agent's month spend, so that a store that was flushed, restarted empty or rolled
- * back never forgets it (DESIGN §14). Bounded: an agent that fell out is covered by the ledger's figure alone.
+ * back never forgets it (docs/contract.md#without-the-counter-store). Bounded: an agent that fell out is covered by the
+ * ledger's figure alone.
  */
 import { LRUCache } from 'lru-cache';
 

@@ -87,7 +87,9 @@ export class TurnBatch {
     }
   }
 
-  /** Lets everybody pass unchecked (SPEC §8, fail-open). Returns how many requests that were. */
+  /**
+   * Lets everybody pass unchecked (docs/contract.md#without-the-counter-store). Returns how many requests that were.
+   */
   passUnchecked(): number {
     let passed = 0;
     for (const { look, waiters, onVerdict } of this.#groups) {

@@ -1,8 +1,8 @@
 /**
- * Makes a streamed chat completion report its usage although the caller did not ask for it (DESIGN §9, §14): adds
- * `"stream_options":{"include_usage":true}` by editing the raw bytes. UsageFilter takes the effect out of the answer.
- * A body that leaves any doubt (not one well-formed object, a member twice, an odd type) is left alone, and the call
- * is estimated.
+ * Makes a streamed chat completion report its usage although the caller did not ask for it (docs/contract.md#usage):
+ * adds `"stream_options":{"include_usage":true}` by editing the raw bytes. UsageFilter takes the effect out of the
+ * answer. A body that leaves any doubt (not one well-formed object, a member twice, an odd type) is left alone, and the
+ * call is estimated.
  */
 import type { UsageFormat } from '../context/agent-context.js';
 import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';

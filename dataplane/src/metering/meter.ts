@@ -1,4 +1,4 @@
-/** Reading usage off a tee of the response (DESIGN §9). Bytes are never changed here. */
+/** Reading usage off a tee of the response (docs/contract.md#usage). Bytes are never changed here. */
 import type { UsageFormat } from '../context/agent-context.js';
 
 export interface TokenCounts {

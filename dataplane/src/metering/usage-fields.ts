@@ -1,6 +1,6 @@
 /**
- * From a provider's usage object to disjoint token counts (DESIGN §9). The object comes from outside: every figure
- * is checked, and a usage object whose main figures no model could produce is no usage at all.
+ * From a provider's usage object to disjoint token counts (docs/contract.md#usage). The object comes from outside:
+ * every figure is checked, and a usage object whose main figures no model could produce is no usage at all.
  */
 import { asObject, type JsonObject } from '../scan/json-text.js';
 

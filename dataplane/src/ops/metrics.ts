@@ -1,6 +1,6 @@
 /**
- * What the data plane measures (DESIGN §12). No label's values grow with tenants: providers appear by their public
- * slug, where every custom one is `custom`.
+ * What the data plane measures (docs/contract.md#metrics). No label's values grow with tenants: providers appear by
+ * their public slug, where every custom one is `custom`.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Price } from '../call/call-metering.js';

@@ -1,4 +1,4 @@
-/** `/metrics`, `/healthz` and `/readyz` on a port of their own, never the agents' (DESIGN §4). */
+/** `/metrics`, `/healthz` and `/readyz` on a port of their own, never the agents' (docs/contract.md#metrics). */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -3,7 +3,7 @@
  *
  *   operator's override ─▶ known-prices.ts ─▶ library ─▶ the vendor's dearest current text model, flagged `fallback`
  *
- * The last step is never 0: an unknown name must not be a way around a budget (DESIGN §9).
+ * The last step is never 0: an unknown name must not be a way around a budget (docs/contract.md#usage).
  *
  * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
  * then by the slug, then by the model's name at any vendor; a model nobody knows costs the dearest of the vendor whose

@@ -1,4 +1,4 @@
-/** The data plane's own id: made once, kept in its data directory (DESIGN §14). */
+/** The data plane's own id: made once, kept in its data directory (docs/contract.md#without-the-counter-store). */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

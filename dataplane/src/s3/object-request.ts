@@ -1,6 +1,6 @@
 /**
- * How an object-storage call goes upstream (PROVIDERS §6): which payload hash is signed, whether the body's aws-chunked
- * framing is kept, and which headers and query the re-signed request has. Pure.
+ * How an object-storage call goes upstream (docs/contract.md#what-the-providers-do): which payload hash is signed,
+ * whether the body's aws-chunked framing is kept, and which headers and query the re-signed request has. Pure.
  */
 import { isSignatureParam, withoutAuthParams } from '../upstream/inject.js';
 import { editQuery, paramValue } from '../upstream/query-params.js';

@@ -1,7 +1,7 @@
 /**
  * AWS Signature Version 4 by header for object storage, with the account's real keys. The client's own signature covers
- * the proxy's path and host, so every call is signed from scratch (PROVIDERS §6, §C). aws4 keeps the day's signing key
- * in its cache and canonicalises `encode(decode(segment))`, so raw and encoded paths sign alike.
+ * the proxy's path and host, so every call is signed from scratch (docs/contract.md#what-the-providers-do). aws4 keeps
+ * the day's signing key in its cache and canonicalises `encode(decode(segment))`, so raw and encoded paths sign alike.
  */
 import aws4 from 'aws4';
 import type { SigV4Injection } from '../context/agent-context.js';

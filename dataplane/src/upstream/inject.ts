@@ -1,4 +1,7 @@
-/** Sets an account's credential on an upstream request whose client credentials are already gone (DESIGN §8). */
+/**
+ * Sets an account's credential on an upstream request whose client credentials are already gone
+ * (docs/contract.md#providers).
+ */
 import type { HeaderInjection, Injection } from '../context/agent-context.js';
 import { editQuery, paramValue } from './query-params.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from './token-position.js';

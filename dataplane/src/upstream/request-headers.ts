@@ -1,5 +1,5 @@
 /**
- * Which of the agent's headers go upstream (DESIGN §5, RFC 9110 §7.6.1). Works on flat arrays
+ * Which of the agent's headers go upstream (docs/contract.md#forwarding, RFC 9110 §7.6.1). Works on flat arrays
  * `[name, value, …]` with lower-case names, in one pass.
  */
 import type { Injection } from '../context/agent-context.js';

@@ -1,4 +1,7 @@
-/** Which of the provider's headers come back to the agent (DESIGN §5): all but hop-by-hop ones, `set-cookie` and `date`. */
+/**
+ * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones,
+ * `set-cookie` and `date`.
+ */
 import { maskValue } from './mask.js';
 
 /** One provider answer's head, ready for the agent. */

@@ -1,6 +1,7 @@
 /**
- * Absolute URLs of the provider in answers that clients follow would lead past the gateway (PROVIDERS §0.10): they are
- * pointed back at the proxy. Only `Location` and the batch objects of Anthropic's format are touched.
+ * Absolute URLs of the provider in answers that clients follow would lead past the gateway
+ * (docs/contract.md#forwarding): they are pointed back at the proxy. Only `Location` and the batch objects of
+ * Anthropic's format are touched.
  */
 import type { Upstream } from '../context/agent-context.js';
 import { partialSuffix } from './partial-match.js';

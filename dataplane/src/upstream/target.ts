@@ -1,6 +1,6 @@
 /**
  * The request target of the proxy: `/v1/proxy/{slug}{rest}[?{query}]`, taken apart as raw text and never through a URL
- * parser, because parsers resolve dot segments and read `//host` as another host (PROVIDERS §0.3, DESIGN §14).
+ * parser, because parsers resolve dot segments and read `//host` as another host (docs/contract.md#forwarding).
  */
 
 export interface ProxyTarget {

@@ -1,6 +1,6 @@
 /**
- * Finds the gateway token in every place where an SDK puts its key (DESIGN §5). Headers come as one flat array
- * `[name, value, name, value …]` with lower-case names, in the order in which they arrived.
+ * Finds the gateway token in every place where an SDK puts its key (docs/contract.md#gateway-tokens). Headers come as
+ * one flat array `[name, value, name, value …]` with lower-case names, in the order in which they arrived.
  */
 import { findParam, paramValue } from './query-params.js';
 

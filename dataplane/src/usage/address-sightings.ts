@@ -1,7 +1,7 @@
 /**
  * Notices when a gateway token is used from an address it was not used from in the last 10 minutes, for the rule
- * "one token from many addresses" (DESIGN §14). Only a hash salted with the key id leaves this process. Bounded in
- * keys and in addresses per key; a key with more addresses than that is far past any threshold already.
+ * "one token from many addresses" (docs/contract.md#events). Only a hash salted with the key id leaves this process.
+ * Bounded in keys and in addresses per key; a key with more addresses than that is far past any threshold already.
  */
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';

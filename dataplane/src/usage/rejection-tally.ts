@@ -1,7 +1,7 @@
 /**
  * Counts refused calls per (agent, provider, reason, minute), so that a flood of refusals becomes a few records
- * (DESIGN §9). Counts leave through the spool every few seconds; they are statistics: what happened since the last
- * flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`.
+ * (docs/contract.md#usage). Counts leave through the spool every few seconds; they are statistics: what happened since
+ * the last flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';

@@ -1,6 +1,6 @@
 /**
- * The durable queue between the proxy and the control plane (DESIGN §9). A record is on disk before the last byte of
- * its response leaves, so whatever a client has completely received survives kill -9 of this process.
+ * The durable queue between the proxy and the control plane (docs/contract.md#usage). A record is on disk before the
+ * last byte of its response leaves, so whatever a client has completely received survives kill -9 of this process.
  *
  * - One write call per loop turn, synchronous: measured on Node 20, 2 vCPU, ext4 (2026-11): a 355-byte pwrite takes
  *   1 µs, the same through the thread pool 30 µs of CPU. It goes to the page cache; `segments.ts` says when to disk.
@@ -117,7 +117,7 @@ export class Spool {
     this.adopt();
   }
 
-  /** True: new calls must be refused (DESIGN §14). Records of running calls are still taken. */
+  /** True: new calls must be refused (docs/contract.md#usage). Records of running calls are still taken. */
   get full(): boolean {
     return this.#atCap || this.#stuckBytes > 0;
   }

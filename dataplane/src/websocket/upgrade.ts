@@ -1,6 +1,6 @@
 /**
- * The stages of a WebSocket upgrade that differ from an ordinary call (DESIGN §14): only where frames need no metering,
- * the upstream's handshake first, then the agent's.
+ * The stages of a WebSocket upgrade that differ from an ordinary call (docs/contract.md#websockets): only where frames
+ * need no metering, the upstream's handshake first, then the agent's.
  */
 
 import type { IncomingMessage } from 'node:http';

@@ -1,7 +1,7 @@
 /**
  * The Postgres binaries that npm installed, and the system user that runs them. Postgres refuses to run as root, so
  * root hands it to the user `postgres` (made when missing); what that user cannot reach, such as a clone under root's
- * 0700 home, is placed under /var/lib instead (DESIGN §4).
+ * 0700 home, is placed under /var/lib instead (docs/operations.md#one-node).
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';

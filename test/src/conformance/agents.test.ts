@@ -1,11 +1,11 @@
-/** SPEC §2 "Agent", §3 "Agent status", §4 "Agents" and the agent parts of §6 and §8, from outside. */
+/** Agents, their status, limits and events, from outside (docs/contract.md#management-api, docs/contract.md#limits). */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 import { firstProject, join, newAgent, signUp, TIMESTAMP, UUID } from './tenant.js';
 
 const plane = useControlPlane();
 
-test('§4 POST /v1/agents answers agent with exactly its fields; §2 a new agent is active; defaults 60, 10000, none', async () => {
+test('POST /v1/agents answers agent with exactly its fields; a new agent is active; defaults 60, 10000, none', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProject(owner);
   const { status, body } = await owner.post('/v1/agents', { projectId, name: 'Support Bot', description: 'Helps' });
@@ -24,7 +24,7 @@ test('§4 POST /v1/agents answers agent with exactly its fields; §2 a new agent
   });
 });
 
-test('§4 GET /v1/agents needs projectId and answers agents, total, limit, offset with exactly their fields', async () => {
+test('GET /v1/agents needs projectId and answers agents, total, limit, offset with exactly their fields', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProject(owner);
   const limits = { budgetCentsMonthly: 5_000, rpmLimit: 30, rpdLimit: 500 };
@@ -47,7 +47,7 @@ test('§4 GET /v1/agents needs projectId and answers agents, total, limit, offse
   expect((await owner.get(`/v1/agents?projectId=${other.id}`)).body).toMatchObject({ agents: [], total: 0 });
 });
 
-test('§2 GET /v1/agents/:id answers every field of the agent', async () => {
+test('GET /v1/agents/:id answers every field of the agent', async () => {
   const owner = await signUp(plane());
   const { id } = await newAgent(owner, { description: 'Helps', budgetCentsMonthly: 0 });
   const { status, body } = await owner.get(`/v1/agents/${id}`);
@@ -69,7 +69,7 @@ test('§2 GET /v1/agents/:id answers every field of the agent', async () => {
   });
 });
 
-test('§4 PATCH takes any of its fields; §2 null removes the custom limit and falls back to the default', async () => {
+test('PATCH takes any of its fields; null removes the custom limit and falls back to the default', async () => {
   const owner = await signUp(plane());
   const { id } = await newAgent(owner, { budgetCentsMonthly: 1, rpmLimit: 2, rpdLimit: 3 });
   const path = `/v1/agents/${id}`;
@@ -88,7 +88,7 @@ test('§4 PATCH takes any of its fields; §2 null removes the custom limit and f
   expect((await owner.get(path)).body).toEqual(cleared.body);
 });
 
-test('§3 the status endpoint accepts exactly active, paused and revoked', async () => {
+test('the status endpoint accepts exactly active, paused and revoked', async () => {
   const owner = await signUp(plane());
   const { id } = await newAgent(owner);
   for (const status of ['paused', 'active', 'revoked', 'active'] as const) {
@@ -101,7 +101,7 @@ test('§3 the status endpoint accepts exactly active, paused and revoked', async
   expect((await owner.patch(`/v1/agents/${id}`, { status: 'paused' })).status).toBe(400);
 });
 
-test('§4 DELETE is permanent: the agent, its keys and its accounts are gone, and its project can go too', async () => {
+test('DELETE is permanent: the agent, its keys and its accounts are gone, and its project can go too', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProject(owner);
   const { id } = await newAgent(owner);
@@ -125,7 +125,7 @@ test.each([
   ['rpmLimit', 1, 1_000_000],
   ['rpdLimit', 1, 1_000_000_000],
   ['budgetCentsMonthly', 0, 1e12],
-])('§8 %s is an integer from %d to %d', async (field, min, max) => {
+])('%s is an integer from %d to %d', async (field, min, max) => {
   const owner = await signUp(plane());
   const { id } = await newAgent(owner);
   const status = async (value: unknown) => (await owner.patch(`/v1/agents/${id}`, { [field]: value })).status;
@@ -133,7 +133,7 @@ test.each([
   for (const bad of [min - 1, max + 1, min + 0.5, `${min + 1}`]) expect([bad, await status(bad)]).toEqual([bad, 400]);
 });
 
-test('§2 slugs are made from the name, unique in their project and never sent', async () => {
+test('slugs are made from the name, unique in their project and never sent', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProject(owner);
   const agents = await Promise.all(
@@ -144,7 +144,7 @@ test('§2 slugs are made from the name, unique in their project and never sent',
   expect((await owner.post('/v1/agents', { projectId, name: 'x', slug: 'mine' })).body.error).toContain('slug');
 });
 
-test('§6 agent.created and agent.deleted are emitted, in the organization of the agent', async () => {
+test('agent.created and agent.deleted are emitted, in the organization of the agent', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProject(owner);
   const { id } = await newAgent(owner);

@@ -1,4 +1,4 @@
-/** SPEC §4 "Auth", §5 and the parts of §2, §7, §8 that concern every endpoint, sentence by sentence, from outside. */
+/** Sessions, and what concerns every endpoint, sentence by sentence, from outside (docs/contract.md#management-api). */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 import { join, newEmail, PASSWORD, signUp, TIMESTAMP, UUID } from './tenant.js';
@@ -8,7 +8,7 @@ const post = (path: string, body?: unknown, token: string | null = null) => plan
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 const DAY_S = 86_400;
 
-test('§1.1 signup creates a user, an organization and a session token together', async () => {
+test('signup creates a user, an organization and a session token together', async () => {
   const email = newEmail();
   const { status, body } = await post('/v1/auth/signup', {
     email,
@@ -24,7 +24,7 @@ test('§1.1 signup creates a user, an organization and a session token together'
   });
 });
 
-test('§4 login answers token, user, orgId and orgs with the role owner', async () => {
+test('login answers token, user, orgId and orgs with the role owner', async () => {
   const owner = await signUp(plane(), 'Login Org');
   const { status, body } = await post('/v1/auth/login', { email: owner.email, password: PASSWORD });
   expect(status).toBe(200);
@@ -36,7 +36,7 @@ test('§4 login answers token, user, orgId and orgs with the role owner', async 
   });
 });
 
-test('§5.2 a JWT expires 7 days after issue; refresh answers a new one', async () => {
+test('a JWT expires 7 days after issue; refresh answers a new one', async () => {
   const owner = await signUp(plane());
   const claims = claimsOf(owner.token);
   expect(claims.exp - claims.iat).toBe(7 * DAY_S);
@@ -49,7 +49,7 @@ test('§5.2 a JWT expires 7 days after issue; refresh answers a new one', async 
   expect((await plane().call('GET', '/v1/me', { token: body.token })).status).toBe(200);
 });
 
-test('§5.3 login returns all organizations with a role each; switch-org changes the active one', async () => {
+test('login returns all organizations with a role each; switch-org changes the active one', async () => {
   const host = await signUp(plane(), 'Host');
   const guest = await signUp(plane(), 'Own');
   await post('/v1/auth/verify-email', { token: (await plane().mail(guest.email, 'Confirm')).token });
@@ -67,7 +67,7 @@ test('§5.3 login returns all organizations with a role each; switch-org changes
   }
 });
 
-test('§4 forgot-password is always 200; reset-password and verify-email take the token of the mail', async () => {
+test('forgot-password is always 200; reset-password and verify-email take the token of the mail', async () => {
   const owner = await signUp(plane());
   for (const email of [owner.email, newEmail()]) {
     const answer = await post('/v1/auth/forgot-password', { email });
@@ -82,7 +82,7 @@ test('§4 forgot-password is always 200; reset-password and verify-email take th
   expect((await owner.get('/v1/me')).status).toBe(401);
 });
 
-test('§5.1, §5.5 every endpoint but auth, status and the contract is 401 without a valid token', async () => {
+test('every endpoint but auth, status and the contract is 401 without a valid token', async () => {
   const open = plane()
     .service.app.routeTable.filter((route) => route.access === 'public')
     .map((route) => `${route.method} ${route.url}`);
@@ -102,7 +102,7 @@ test('§5.1, §5.5 every endpoint but auth, status and the contract is 401 witho
   }
 });
 
-test('§5.4 a member and a viewer receive 403 with a body { error }; reading is open to both', async () => {
+test('a member and a viewer receive 403 with a body { error }; reading is open to both', async () => {
   const owner = await signUp(plane());
   for (const role of ['member', 'viewer'] as const) {
     const caller = await join(plane(), owner, role);
@@ -112,13 +112,13 @@ test('§5.4 a member and a viewer receive 403 with a body { error }; reading is 
   }
 });
 
-test('§2 identifiers are UUID strings, timestamps ISO 8601 UTC with milliseconds', async () => {
+test('identifiers are UUID strings, timestamps ISO 8601 UTC with milliseconds', async () => {
   const owner = await signUp(plane());
   const { body } = await owner.get('/v1/projects');
   expect(body.projects).toEqual([{ id: UUID, name: 'Default', slug: 'default', createdAt: TIMESTAMP }]);
 });
 
-test('§8 pagination: limit defaults to 50 and is at most 100, offset defaults to 0; lists return a total', async () => {
+test('pagination: limit defaults to 50 and is at most 100, offset defaults to 0; lists return a total', async () => {
   const owner = await signUp(plane());
   await Promise.all(Array.from({ length: 60 }, (_, n) => owner.post('/v1/projects', { name: `P ${n}` })));
   const { body } = await owner.get('/v1/projects');
@@ -134,14 +134,14 @@ test.each([
   ['400 validation error', 'POST', '/v1/projects', {}, 400],
   ['404 resource not found', 'GET', '/v1/projects/01890000-0000-7000-8000-000000000000', undefined, 404],
   ['404 unknown path', 'GET', '/v1/unknown', undefined, 404],
-])('§7 %s has the body { error: <message> }', async (_name, method, path, body, status) => {
+])('%s has the body { error: <message> }', async (_name, method, path, body, status) => {
   const owner = await signUp(plane());
   const answer = await plane().call(method, path, { token: owner.token, body });
   expect([answer.status, answer.body]).toEqual([status, { error: expect.any(String) }]);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
 });
 
-test('§7 409 conflict: an e-mail that has an account already', async () => {
+test('409 conflict: an e-mail that has an account already', async () => {
   const owner = await signUp(plane());
   const body = { email: owner.email, password: PASSWORD, name: 'x', orgName: 'x' };
   const answer = await post('/v1/auth/signup', body);

@@ -1,4 +1,4 @@
-/** SPEC §2, §3, §4: API keys, built-in providers, provider accounts and custom providers, from outside. */
+/** API keys, built-in providers, provider accounts and custom providers, from outside (docs/contract.md#providers). */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
@@ -7,7 +7,7 @@ import { firstProject, newAgent, signUp, TIMESTAMP, UUID } from './tenant.js';
 const plane = useControlPlane();
 const KEY = { apiKey: 'sk-conformance-0123456789' };
 
-test('§4 POST /v1/api-keys answers key and secretKey; §2 the prefix, 64 hex characters; only the hash is stored', async () => {
+test('POST /v1/api-keys answers key and secretKey; the prefix, 64 hex characters; only the hash is stored', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await newAgent(owner);
   const { status, body } = await owner.post('/v1/api-keys', { name: 'Laptop', agentId });
@@ -21,7 +21,7 @@ test('§4 POST /v1/api-keys answers key and secretKey; §2 the prefix, 64 hex ch
   expect(row!.token_hash).toEqual(createHash('sha256').update(body.secretKey).digest());
 });
 
-test('§4 GET /v1/api-keys lists non-revoked keys with exactly their fields, never the token', async () => {
+test('GET /v1/api-keys lists non-revoked keys with exactly their fields, never the token', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await newAgent(owner);
   const created = (await owner.post('/v1/api-keys', { name: 'One', agentId })).body;
@@ -40,7 +40,7 @@ test('§4 GET /v1/api-keys lists non-revoked keys with exactly their fields, nev
   expect(JSON.stringify(body)).not.toContain(created.secretKey);
 });
 
-test('§3 DELETE /v1/api-keys/:id revokes: revokedAt is set, the key leaves the list, a second time is 404', async () => {
+test('DELETE /v1/api-keys/:id revokes: revokedAt is set, the key leaves the list, a second time is 404', async () => {
   const owner = await signUp(plane());
   const { key } = (await owner.post('/v1/api-keys', { name: 'Gone', scope: 'org' })).body;
   const answer = await owner.delete(`/v1/api-keys/${key.id}`);
@@ -51,7 +51,7 @@ test('§3 DELETE /v1/api-keys/:id revokes: revokedAt is set, the key leaves the 
   expect((await owner.delete(`/v1/api-keys/${key.id}`)).status).toBe(404);
 });
 
-test('§2 scopes: agent (default) needs agentId, project needs projectId, org neither', async () => {
+test('scopes: agent (default) needs agentId, project needs projectId, org neither', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await newAgent(owner);
   const projectId = await firstProject(owner);
@@ -76,7 +76,7 @@ test('§2 scopes: agent (default) needs agentId, project needs projectId, org ne
   }
 });
 
-test('§2, §4 GET /v1/providers lists the six built-in providers', async () => {
+test('GET /v1/providers lists the six built-in providers', async () => {
   const owner = await signUp(plane());
   const { body } = await owner.get('/v1/providers');
   expect(body.providers.map((provider: { slug: string }) => provider.slug).sort()).toEqual([
@@ -91,7 +91,7 @@ test('§2, §4 GET /v1/providers lists the six built-in providers', async () => 
     expect(provider).toEqual({ slug: provider.slug, displayName: expect.any(String) });
 });
 
-test('§4 provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials never come back', async () => {
+test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials never come back', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await newAgent(owner);
   const created = await owner.post('/v1/providers/accounts', { agentId, providerSlug: 'openai', credentials: KEY });
@@ -127,7 +127,7 @@ test.each([
   ['resend', { apiKey: 're_12345678' }],
   ['s3', { accessKeyId: 'AKIA12345678', secretAccessKey: 'secret-12345678', region: 'eu-west-1' }],
 ])(
-  '§2 credentials of %s: its fields are taken; a wrong, missing or unknown one is 400 that names it',
+  'credentials of %s: its fields are taken; a wrong, missing or unknown one is 400 that names it',
   async (slug, credentials) => {
     const owner = await signUp(plane());
     const assign = async (given: unknown) => {
@@ -165,7 +165,7 @@ test('accounts of an unknown provider are 404, of a foreign agent 404, without c
   expect((await assign({ agentId, providerSlug: 'openai' })).body).toEqual({ error: 'credentials is required' });
 });
 
-test('§4 custom providers: created, listed beside the built-in ones, updated, softly deleted', async () => {
+test('custom providers: created, listed beside the built-in ones, updated, softly deleted', async () => {
   const owner = await signUp(plane());
   const input = { slug: 'my-api', displayName: 'My API', baseUrl: 'http://127.0.0.1:9/v2', authType: 'bearer' };
   const created = await owner.post('/v1/custom-providers', input);
@@ -198,7 +198,7 @@ test('§4 custom providers: created, listed beside the built-in ones, updated, s
   expect(row!.deleted_at).toBeInstanceOf(Date);
 });
 
-test('§2 custom provider slugs: duplicates are 409 while live, built-in ones always; form checked', async () => {
+test('custom provider slugs: duplicates are 409 while live, built-in ones always; form checked', async () => {
   const owner = await signUp(plane());
   const create = (slug: string, of = owner) =>
     of.post('/v1/custom-providers', { slug, displayName: 'X', baseUrl: 'http://127.0.0.1:9', authType: 'none' });

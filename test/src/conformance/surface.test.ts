@@ -1,10 +1,10 @@
-/** SPEC §4: every endpoint is there and needs the role that §4, §5.4 and DESIGN §11 say. */
+/** Every endpoint is there and needs the role that it should (docs/contract.md#management-api). */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 
 const plane = useControlPlane();
 
-/** SPEC §5.4 and the endpoints that §4 marks admin. */
+/** What only admins may do. */
 const ADMIN = [
   'POST /v1/agents',
   'PATCH /v1/agents/:id/status',
@@ -21,7 +21,7 @@ const ADMIN = [
   'PATCH /v1/webhooks/:id',
   'DELETE /v1/webhooks/:id',
 ];
-/** The other endpoints of SPEC §4 with the least role that DESIGN §11 gives them. */
+/** The other endpoints, each with the least role that may call it. */
 const OTHERS: Readonly<Record<string, string>> = {
   'POST /v1/auth/signup': 'public',
   'POST /v1/auth/login': 'public',
@@ -50,11 +50,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'GET /v1/status': 'public',
 };
 
-test.each(ADMIN)('§4, §5.4 %s requires the admin role; a caller without it receives 403', (name) => {
+test.each(ADMIN)('%s requires the admin role; a caller without it receives 403', (name) => {
   expect(accessOf(name)).toBe('admin');
 });
 
-test.each(Object.entries(OTHERS))('§4 %s exists and needs %s', (name, access) => {
+test.each(Object.entries(OTHERS))('%s exists and needs %s', (name, access) => {
   expect(accessOf(name)).toBe(access);
 });
 

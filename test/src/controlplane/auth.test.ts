@@ -176,7 +176,7 @@ test.each([
   ['expired', 7 * DAY_S + 5, 200],
   ['at the end of the grace window', 14 * DAY_S - 10, 200],
   ['past the grace window', 14 * DAY_S + 2, 401],
-])('refresh: a token %s answers as SPEC §5', async (_name, ageS, status) => {
+])('refresh: a token %s answers by its age', async (_name, ageS, status) => {
   const { answer } = await signup();
   const iat = now() - ageS;
   const token = forge({ sub: answer.body.user.id, org: answer.body.org.id, iat, exp: iat + 7 * DAY_S });

@@ -1,4 +1,4 @@
-/** SPEC §8, fail-open, with a real redis-server that fails in every way it can. */
+/** Fail-open (docs/contract.md#without-the-counter-store), with a real redis-server that fails in every way it can. */
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';

@@ -1,4 +1,7 @@
-/** SPEC §8 as plainly as it can be said: every admission is kept, every question is answered by counting. */
+/**
+ * The limits (docs/contract.md#limits) as plainly as it can be said: every admission is kept, every question is
+ * answered by counting.
+ */
 import { monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 
 export interface ModelRequest {

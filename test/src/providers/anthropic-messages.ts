@@ -1,4 +1,7 @@
-/** Message bodies, whole and streamed. Stream usage is cumulative and repeats the input figures (PROVIDERS §2). */
+/**
+ * Message bodies, whole and streamed. Stream usage is cumulative and repeats the input figures
+ * (docs/contract.md#what-the-providers-do).
+ */
 
 const INPUT_USAGE = {
   input_tokens: 11,

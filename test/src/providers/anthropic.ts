@@ -1,4 +1,4 @@
-/** Anthropic: messages whole and streamed, token counts, models, batches. Formats of PROVIDERS §2. */
+/** Anthropic: messages whole and streamed, token counts, models, batches. Formats as the provider documents them. */
 import { type Answer, eventStream, json, text } from './answer.js';
 import { messageAnswer, messageFrames } from './anthropic-messages.js';
 import { REAL } from './credentials.js';

@@ -1,4 +1,4 @@
-/** OpenAI: chat, responses, embeddings, models, files (multipart), speech (binary). Formats of PROVIDERS §1. */
+/** OpenAI: chat, responses, embeddings, models, files (multipart), speech (binary). Formats as the provider documents them. */
 import { type Answer, eventStream, prettyJson } from './answer.js';
 import { REAL } from './credentials.js';
 import { chatAnswer, chatFrames } from './openai-chat.js';

@@ -1,4 +1,4 @@
-/** Resend: e-mails one by one and in batches, domains. Formats of PROVIDERS §5. */
+/** Resend: e-mails one by one and in batches, domains. Formats as the provider documents them. */
 import { type Answer, json } from './answer.js';
 import { REAL } from './credentials.js';
 import { type SeenRequest, StandIn } from './stand-in.js';

@@ -1,4 +1,4 @@
-/** S3-compatible storage in memory, path style: objects, ranges, lists, multipart uploads. Formats of PROVIDERS §6. */
+/** S3-compatible storage in memory, path style: objects, ranges, lists, multipart uploads. Formats as the provider documents them. */
 import { createHash } from 'node:crypto';
 import { type Answer, empty, text } from './answer.js';
 import { REAL } from './credentials.js';

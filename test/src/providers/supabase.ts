@@ -1,4 +1,4 @@
-/** Supabase: PostgREST on one table, storage, auth, functions, realtime. Formats of PROVIDERS §3. */
+/** Supabase: PostgREST on one table, storage, auth, functions, realtime. Formats as the provider documents them. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Answer, empty, eventStream, json } from './answer.js';

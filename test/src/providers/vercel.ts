@@ -1,4 +1,4 @@
-/** Vercel: user, projects, deployments and their event stream, file upload. Formats of PROVIDERS §4. */
+/** Vercel: user, projects, deployments and their event stream, file upload. Formats as the provider documents them. */
 import { createHash } from 'node:crypto';
 import { type Answer, json, text } from './answer.js';
 import { REAL } from './credentials.js';

@@ -1,4 +1,4 @@
--- Users, organizations, memberships, projects, audit (SPEC §2, DESIGN §11).
+-- Users, organizations, memberships, projects, audit (docs/contract.md#management-api).
 -- Ids are UUIDv7 made by the application. Times are timestamptz. States are text with a check.
 
 create table users (

@@ -1,4 +1,4 @@
--- Agents, their tokens, provider accounts and custom providers (SPEC §2, DESIGN §8).
+-- Agents, their tokens, provider accounts and custom providers (docs/contract.md#providers).
 
 create table agents (
   id uuid primary key,

@@ -1,4 +1,4 @@
--- What connected data planes must hear at once (DESIGN §6).
+-- What connected data planes must hear at once (docs/contract.md#contexts).
 
 -- Writers take pg_advisory_xact_lock(hashtext('invalidations')) as the last step of their transaction, before the
 -- insert: revisions then become visible in their own order, and a reader that has seen N never misses one below N.

@@ -1,4 +1,4 @@
--- The ledger (DESIGN §9). Agents, keys and accounts are ids without foreign keys: the ledger outlives them.
+-- The ledger (docs/contract.md#usage). Agents, keys and accounts are ids without foreign keys: the ledger outlives them.
 
 create table usage_records (
   id uuid not null,                 -- UUIDv7, made by the data plane

@@ -1,4 +1,4 @@
--- Circuit breakers, one per provider and upstream origin, counted over the whole fleet (DESIGN §10).
+-- Circuit breakers, one per provider and upstream origin, counted over the whole fleet (docs/contract.md#circuits).
 -- All times are the database's, so control planes with different clocks agree.
 
 create table circuits (

@@ -1,4 +1,4 @@
--- Events (outbox), webhook endpoints and deliveries (SPEC §6, DESIGN §10).
+-- Events (outbox), webhook endpoints and deliveries (docs/contract.md#events).
 
 create table events (
   id uuid primary key,

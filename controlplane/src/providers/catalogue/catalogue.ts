@@ -1,4 +1,4 @@
-/** The built-in providers, with the operator's overrides from PROVIDERS_FILE (DESIGN §4). */
+/** The built-in providers, with the operator's overrides from PROVIDERS_FILE (docs/contract.md#providers). */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
 import { anthropic } from './anthropic.js';

@@ -1,4 +1,7 @@
-/** What the control plane knows of a built-in provider (DESIGN §8). One file per provider beside this one. */
+/**
+ * What the control plane knows of a built-in provider (docs/contract.md#providers). One file per provider beside this
+ * one.
+ */
 import type { IInjection } from '@acg/proto/messages';
 
 /** Field → value, validated against {@link CredentialField}s. */
@@ -27,11 +30,11 @@ export interface BuiltInProvider {
   readonly usageFormat: 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
   /** Provider id in the price library; `''` = only PRICES_FILE. */
   readonly priceProvider: string;
-  /** Statuses that are the provider's own failure (PROVIDERS.md). */
+  /** Statuses that are the provider's own failure (docs/contract.md#what-the-providers-do). */
   readonly failureStatuses: readonly number[];
   /** A failing answer that holds this text is a tenant's own trouble; `''` = none. */
   readonly failureExemptMarker: string;
-  /** Whether frames need no metering, so that an upgrade may pass (DESIGN §14). */
+  /** Whether frames need no metering, so that an upgrade may pass (docs/contract.md#websockets). */
   readonly websocket: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** An organization's own providers (SPEC §4, DESIGN §8, §14). */
+/** An organization's own providers (docs/contract.md#providers). */
 import { checkTenantUrl } from '@acg/base/egress/check-url';
 import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';

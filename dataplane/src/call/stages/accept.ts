@@ -1,6 +1,7 @@
 /**
- * Reads one request off the server before its handler returns, under the rules of SECURITY §5: the server's parser is
- * lenient, so everything that could be understood differently by the next hop is refused here.
+ * Reads one request off the server before its handler returns, by strict rules
+ * (docs/contract.md#what-is-taken-for-a-request): the server's parser is lenient, so everything that could be
+ * understood differently by the next hop is refused here.
  */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
@@ -101,7 +102,10 @@ export class Acceptor {
     return null;
   }
 
-  /** The server loses `onData` for bodies of length 0 (SECURITY §2), so this is only for bodies that will come. */
+  /**
+   * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is only
+   * for bodies that will come.
+   */
   #receiveBody(x: Exchange, res: HttpResponse): void {
     const body = new RequestBody(x.res, this.#options.bufferedBodyBytesMax);
     x.body = body;
@@ -182,7 +186,7 @@ class HeaderScan {
 
   /**
    * Chunked bodies, whose trailers the parser would read as a request, and bodies whose length may be hidden from us
-   * end the connection (SECURITY §5).
+   * end the connection (docs/contract.md#what-is-taken-for-a-request).
    */
   closesConnection(method: string): boolean {
     if (this.codings > 0) return true;

@@ -1,4 +1,7 @@
-/** Gateway token → SHA-256 → agent context; then the token's and the agent's own state (SPEC §8, checks 1 and 2). */
+/**
+ * Gateway token → SHA-256 → agent context; then the token's and the agent's own state
+ * (docs/contract.md#checks-in-their-order).
+ */
 import { hash } from 'node:crypto';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { Lookup, Refusal } from '../../context/context-cache.js';

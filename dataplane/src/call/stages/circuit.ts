@@ -1,4 +1,7 @@
-/** The circuit of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass (DESIGN §10). */
+/**
+ * The circuit of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass
+ * (docs/contract.md#circuits).
+ */
 import type { Circuits } from '../../circuit/circuits.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import { circuitOpen } from '../rejections.js';

@@ -1,5 +1,5 @@
 /**
- * `GET /v1/self`: what the agent of this gateway token may still do (DESIGN §5). Consumes nothing.
+ * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, rpd, budgetCents}, spentCents, month, budgetResetAt,
  *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt}] }
