@@ -8,6 +8,7 @@ import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
 import { Authenticator } from './auth/authenticate.js';
 import { SessionCookie } from './auth/cookie.js';
+import { guardProjects } from './auth/project-scope.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
@@ -69,6 +70,7 @@ export function buildService(config: Config, log: Logger): Service {
     publicUrl: config.publicUrl,
     version: config.version,
   });
+  guardProjects(app, sql);
   healthRoutes(app, health);
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);

@@ -29,6 +29,6 @@ export const AccountInput = Body({
 export type AccountInput = Static<typeof AccountInput>;
 
 export const RotateInput = Body({ credentials: CredentialsInput });
-export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid) });
+export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid), projectId: Type.Optional(Uuid) });
 export const AccountReply = Type.Object({ account: Account });
 export const AccountList = Type.Object({ accounts: Type.Array(Account), ...PageReply });

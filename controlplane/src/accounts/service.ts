@@ -33,10 +33,10 @@ export class AccountService {
     readonly names: Names,
   ) {}
 
-  /** `agentId` null: of all agents of the organization. */
-  async list(actor: Actor, agentId: string | null, page: Page): Promise<Listed<Account>> {
-    if (agentId !== null) await this.agents.get(actor, agentId);
-    const { rows, total } = await store.listAccounts(this.sql, actor.orgId, agentId, page);
+  async list(actor: Actor, filter: store.AccountFilter, page: Page): Promise<Listed<Account>> {
+    if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
+    if (filter.projectId !== null) await this.agents.list(actor, filter.projectId, { limit: 1, offset: 0 });
+    const { rows, total } = await store.listAccounts(this.sql, actor.orgId, filter, page);
     return { rows: rows.map(present), total };
   }
 

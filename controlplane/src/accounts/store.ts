@@ -25,14 +25,21 @@ export interface NewAccount {
 const columns = (sql: Sql | Tx) => sql`
   id, agent_id as "agentId", provider_slug as "providerSlug", status, created_at as "createdAt"`;
 
-/** `agentId` null: of all agents. */
+/** Only accounts of these; null = whichever. */
+export interface AccountFilter {
+  readonly agentId: string | null;
+  readonly projectId: string | null;
+}
+
 export async function listAccounts(
   sql: Sql,
   orgId: string,
-  agentId: string | null,
+  { agentId, projectId }: AccountFilter,
   page: Page,
 ): Promise<Listed<AccountRow>> {
-  const where = sql`org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})`;
+  const where = sql`
+    org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})
+    ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}`;
   const rows = await sql<AccountRow[]>`
     select ${columns(sql)} from provider_accounts where ${where}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;

@@ -14,10 +14,15 @@ import {
 } from './schema.js';
 import type { AgentService } from './service.js';
 
+const BY_AGENT = { params: { id: 'agent' } } as const;
+
 export function agentRoutes(app: App, agents: AgentService): void {
   app.get(
     '/v1/agents',
-    { config: { access: 'viewer' }, schema: { querystring: AgentQuery, response: { 200: AgentList } } },
+    {
+      config: { access: 'viewer', project: { query: { projectId: 'project' } } },
+      schema: { querystring: AgentQuery, response: { 200: AgentList } },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
       const { rows, total } = await agents.list(actor, query.projectId, { limit, offset });
@@ -26,7 +31,10 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
   app.post(
     '/v1/agents',
-    { config: { access: 'admin' }, schema: { body: AgentInput, response: { 201: AgentCreatedReply } } },
+    {
+      config: { access: 'admin', project: { body: { projectId: 'project' } } },
+      schema: { body: AgentInput, response: { 201: AgentCreatedReply } },
+    },
     async ({ actor, body }, reply) => {
       const agent = await agents.create(actor, body);
       return reply.code(201).send({ agent: { ...summaryWithoutAge(agent), projectId: agent.projectId } });
@@ -34,25 +42,28 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
   app.get(
     '/v1/agents/:id',
-    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: AgentReply } } },
+    { config: { access: 'viewer', project: BY_AGENT }, schema: { params: IdParams, response: { 200: AgentReply } } },
     async ({ actor, params }) => ({ agent: await agents.get(actor, params.id) }),
   );
   app.patch(
     '/v1/agents/:id',
-    { config: { access: 'member' }, schema: { params: IdParams, body: AgentPatch, response: { 200: AgentReply } } },
+    {
+      config: { access: 'member', project: BY_AGENT },
+      schema: { params: IdParams, body: AgentPatch, response: { 200: AgentReply } },
+    },
     async ({ actor, params, body }) => ({ agent: await agents.update(actor, params.id, body) }),
   );
   app.patch(
     '/v1/agents/:id/status',
     {
-      config: { access: 'admin' },
+      config: { access: 'admin', project: BY_AGENT },
       schema: { params: IdParams, body: AgentStatusInput, response: { 200: AgentReply } },
     },
     async ({ actor, params, body }) => ({ agent: await agents.setStatus(actor, params.id, body.status) }),
   );
   app.delete(
     '/v1/agents/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    { config: { access: 'admin', project: BY_AGENT }, schema: { params: IdParams, response: { 200: Deleted } } },
     async ({ actor, params }) => {
       await agents.delete(actor, params.id);
       return { deleted: true as const };

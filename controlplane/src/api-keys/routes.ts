@@ -7,7 +7,13 @@ import type { ApiKeyService } from './service.js';
 export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
   app.get(
     '/v1/api-keys',
-    { config: { access: 'viewer' }, schema: { querystring: ApiKeyQuery, response: { 200: ApiKeyList } } },
+    {
+      config: {
+        access: 'viewer',
+        project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
+      },
+      schema: { querystring: ApiKeyQuery, response: { 200: ApiKeyList } },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
       const filter = { agentId: query.agentId ?? null, projectId: query.projectId ?? null };
@@ -17,7 +23,10 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
   );
   app.post(
     '/v1/api-keys',
-    { config: { access: 'admin' }, schema: { body: ApiKeyInput, response: { 201: ApiKeyCreatedReply } } },
+    {
+      config: { access: 'admin', project: { body: { agentId: 'agent', projectId: 'project' } } },
+      schema: { body: ApiKeyInput, response: { 201: ApiKeyCreatedReply } },
+    },
     async ({ actor, body }, reply) => {
       const { key, secretKey } = await keys.create(actor, body);
       const { id, name, keyPrefix, scope, createdAt } = key;
@@ -26,7 +35,10 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
   );
   app.delete(
     '/v1/api-keys/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: ApiKeyRevoked } } },
+    {
+      config: { access: 'admin', project: { params: { id: 'key' } } },
+      schema: { params: IdParams, response: { 200: ApiKeyRevoked } },
+    },
     async ({ actor, params }) => {
       await keys.revoke(actor, params.id);
       return { revoked: true as const };

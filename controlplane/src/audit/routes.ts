@@ -16,10 +16,13 @@ export function auditRoutes(app: App, sql: Sql): void {
   );
 }
 
-const present = ({ id, at, userId, email, action, targetType, targetId, ip, changes }: AuditRow): AuditEntry => ({
+const present = ({ id, at, action, targetType, targetId, ip, changes, ...who }: AuditRow): AuditEntry => ({
   id,
   at: at.toISOString(),
-  actor: { userId, email },
+  actor:
+    who.tokenId === null
+      ? { userId: who.userId, email: who.email }
+      : { tokenId: who.tokenId, name: who.tokenName ?? '' },
   action,
   target: { type: targetType, id: targetId },
   ip,

@@ -3,7 +3,7 @@ import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
 
 export const AuditQuery = Type.Object({
-  actorId: Type.Optional(Uuid),
+  actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Of a user or of a management token.' })),
   action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_.]+$' })),
   start: Type.Optional(Day),
   end: Type.Optional(Day),
@@ -15,10 +15,13 @@ const Value = Type.Unknown();
 export const AuditEntry = Type.Object({
   id: Uuid,
   at: Timestamp,
-  actor: Type.Object({
-    userId: Type.Union([Uuid, Type.Null()], { description: 'Null: done by the service itself.' }),
-    email: Type.String(),
-  }),
+  actor: Type.Union([
+    Type.Object({
+      userId: Type.Union([Uuid, Type.Null()], { description: 'Null: done by the service itself.' }),
+      email: Type.String(),
+    }),
+    Type.Object({ tokenId: Uuid, name: Type.String({ description: 'Of the management token.' }) }),
+  ]),
   action: Type.String(),
   target: Type.Object({ type: Type.String(), id: Type.String() }),
   ip: Type.String(),

@@ -6,6 +6,8 @@ export interface AuditRow {
   readonly at: Date;
   readonly userId: string | null;
   readonly email: string;
+  readonly tokenId: string | null;
+  readonly tokenName: string | null;
   readonly action: string;
   readonly targetType: string;
   readonly targetId: string;
@@ -29,12 +31,13 @@ export async function listAudit(
 ): Promise<Listed<AuditRow>> {
   const where = sql`
     where org_id = ${orgId}
-      ${actorId === undefined ? sql`` : sql`and actor_user_id = ${actorId}`}
+      ${actorId === undefined ? sql`` : sql`and (actor_user_id = ${actorId} or actor_token_id = ${actorId})`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
       ${start === undefined ? sql`` : sql`and at >= ${start}::date`}
       ${end === undefined ? sql`` : sql`and at < ${end}::date + 1`}`;
   const rows = await sql<AuditRow[]>`
-    select id, at, actor_user_id as "userId", actor_email as email, action, target_type as "targetType",
+    select id, at, actor_user_id as "userId", actor_email as email,
+           actor_token_id as "tokenId", actor_token_name as "tokenName", action, target_type as "targetType",
            target_id as "targetId", ip, changes
       from audit_entries ${where} order by at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from audit_entries ${where}`;

@@ -12,7 +12,7 @@ export interface AuditTarget {
 }
 
 /** Whoever acts, in the organization whose trail it is. */
-export type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'>;
+export type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> & { readonly token?: Actor['token'] };
 
 export async function recordAudit(
   tx: Tx,
@@ -21,10 +21,13 @@ export async function recordAudit(
   target: AuditTarget,
   changes: Changes,
 ): Promise<void> {
+  const { token = null } = actor;
+  const [userId, email] = token === null ? [actor.userId, actor.email] : [null, ''];
   await tx`
-    insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
-    values (${uuidv7(Date.now())}, ${actor.orgId}, ${actor.userId}, ${actor.email}, ${action},
-            ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)})`;
+    insert into audit_entries (id, org_id, actor_user_id, actor_email, actor_token_id, actor_token_name, action,
+                               target_type, target_id, ip, changes)
+    values (${uuidv7(Date.now())}, ${actor.orgId}, ${userId}, ${email}, ${token?.id ?? null}, ${token?.name ?? null},
+            ${action}, ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)})`;
 }
 
 /** What a user does to the own account concerns each of the user's organizations: one entry in the trail of each. */

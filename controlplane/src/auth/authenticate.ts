@@ -1,12 +1,14 @@
 /**
- * Turns the credential of a request into the actor: a bearer token of a session, or the cookie of a browser's. Session,
- * membership and role are read from the database each time. An Authorization header wins over a cookie.
+ * Turns the credential of a request into the actor: a bearer token of a session, the cookie of a browser's, or a
+ * management token. Session, membership and role are read from the database each time. An Authorization header wins over a cookie.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Sql } from '../db/sql.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Access, type Actor, atLeast, lower } from '../http/access.js';
 import { hashCookieSecret, type SessionCookie } from './cookie.js';
+import { hashManagementToken, isManagementToken } from './management-token.js';
+import * as tokenStore from './management-token-store.js';
 import * as store from './session-store.js';
 import type { SessionTokens } from './session-token.js';
 import { type Client, ENDED } from './sessions.js';
@@ -34,7 +36,11 @@ export class Authenticator {
 
   async authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor> {
     const actor = await this.actorOf(request);
-    if (request.routeOptions.config.account === true && isBound(actor)) {
+    const { config } = request.routeOptions;
+    if (actor.token !== null && (access === 'session' || config.tokens === false)) {
+      throw new Forbidden('a management token may not do this: it needs the session of a person');
+    }
+    if (config.account === true && isBound(actor)) {
       throw new Forbidden('this session was approved for one organization only: log in to change the account');
     }
     if (access !== 'session' && !atLeast(actor.role, access)) {
@@ -46,7 +52,9 @@ export class Authenticator {
   /** Whoever sent the request; throws {@link Unauthenticated} when nobody known did. */
   async actorOf(request: FastifyRequest): Promise<Actor> {
     const secret = request.headers.authorization === undefined ? this.cookie.read(request) : null;
-    return secret === null ? this.#byToken(request, bearerToken(request)) : this.#byCookie(request, secret);
+    if (secret !== null) return this.#byCookie(request, secret);
+    const token = bearerToken(request);
+    return isManagementToken(token) ? this.#byManagementToken(request, token) : this.#byToken(request, token);
   }
 
   /** As {@link actorOf}, where only a bearer token will do. */
@@ -58,11 +66,21 @@ export class Authenticator {
   async userOf(request: FastifyRequest): Promise<string | null> {
     try {
       const actor = await this.actorOf(request);
-      return isBound(actor) ? null : actor.userId;
+      return isBound(actor) || actor.token !== null ? null : actor.userId;
     } catch (error) {
       if (error instanceof Unauthenticated || error instanceof Forbidden) return null;
       throw error;
     }
+  }
+
+  /** With the lower of its role and its creator's role now. */
+  async #byManagementToken({ ip }: FastifyRequest, text: string): Promise<Actor> {
+    const token = await tokenStore.findToken(this.sql, hashManagementToken(text));
+    if (token === null) throw new Unauthenticated('this management token is unknown, deleted or expired');
+    if (token.stale) await tokenStore.markUsed(this.sql, token.id);
+    const { id, name, orgId, projectId, creatorId } = token;
+    const role = lower(token.role, token.creatorRole);
+    return { userId: creatorId, orgId, email: '', role, ip, session: null, token: { id, name, projectId } };
   }
 
   async #byToken(request: FastifyRequest, token: string): Promise<Actor> {
@@ -72,7 +90,7 @@ export class Authenticator {
     }
     const row = await store.loadVersionSession(this.sql, userId, orgId, version);
     if (row === null) throw new Unauthenticated(ENDED);
-    return { userId, orgId, ...row, ip: request.ip, session: null };
+    return { userId, orgId, ...row, ip: request.ip, session: null, token: null };
   }
 
   async #byCookie(request: FastifyRequest, secret: string): Promise<Actor> {
@@ -85,7 +103,7 @@ export class Authenticator {
     const { userId, orgId, email, id, kind, roleMax, recent } = row;
     if (row.stale) await store.markSeen(this.sql, id);
     const role = roleMax === null ? row.role : lower(row.role, roleMax);
-    return { userId, orgId, email, role, ip, session: { id, kind, roleMax, recent } };
+    return { userId, orgId, email, role, ip, session: { id, kind, roleMax, recent }, token: null };
   }
 }
 

@@ -7,6 +7,7 @@ import type { Mailer } from '../mail/mailer.js';
 import { resetMail, verifyMail } from '../mail/messages.js';
 import type { Background } from '../ops/background.js';
 import { hashEmailToken, newEmailToken } from './email-token.js';
+import { deleteTokensOf } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import { endSessions } from './session-store.js';
@@ -50,8 +51,11 @@ export class AccountRecovery {
     await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
       if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
+      const before = await store.loadUser(tx, userId);
       await store.setPassword(tx, userId, passwordHash);
       await endSessions(tx, userId, null);
+      // Whoever made an account with an address that nobody had confirmed need not be who reads the mailbox.
+      if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId, null);
       const user = await store.markVerified(tx, userId); // the mail has shown who reads that mailbox
       await this.throttle.forgetFailedLogins(tx, user.email);
       await recordUserAudit(tx, user, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });

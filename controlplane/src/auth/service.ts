@@ -7,6 +7,7 @@ import { slugCandidates, slugOf } from '../domain/slug.js';
 import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { insertNamedProject } from '../projects/service.js';
+import { deleteTokensOf } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
@@ -122,7 +123,8 @@ export class AuthService {
 
   /**
    * Makes the person a member. An account whose address was never verified may have been made by somebody else, in wait
-   * for this invitation: it passes to the reader of the mailbox, whose password it gets, and all its sessions end.
+   * for this invitation: it passes to the reader of the mailbox, whose password it gets, and all its sessions and
+   * management tokens end.
    */
   async admit(tx: Tx, email: string, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
     const known = await store.lockUserByEmail(tx, email);
@@ -138,6 +140,7 @@ export class AuthService {
     } else if (person.kind === 'mailbox') {
       await store.setPassword(tx, userId, person.passwordHash);
       await endSessions(tx, userId, null);
+      await deleteTokensOf(tx, userId, null);
       await store.markVerified(tx, userId);
       if (person.name !== undefined) await store.setName(tx, userId, person.name);
     }

@@ -22,8 +22,30 @@ export interface ActorSession {
   readonly recent: boolean;
 }
 
+/** The management token that a request was made with. */
+export interface ActorToken {
+  readonly id: string;
+  readonly name: string;
+  /** Only rows of this project; null: of the whole organization. */
+  readonly projectId: string | null;
+}
+
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account';
+type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
+
+/** How a token of one project may use a route: of what the ids in its fields are. None: it shows nothing of tenants. */
+export interface ProjectScope {
+  readonly params?: ProjectIds;
+  readonly query?: ProjectIds;
+  /** At least one of them must be given. */
+  readonly body?: ProjectIds;
+  /** The query field that is set to the project where no id is given, so that a list shows its rows only. */
+  readonly listBy?: string;
+}
+
 /** Who does a thing, read from the database at each request. */
 export interface Actor {
+  /** With a management token: its creator. */
   readonly userId: string;
   readonly email: string;
   readonly orgId: string;
@@ -32,6 +54,8 @@ export interface Actor {
   readonly ip: string;
   /** Null: by a token from before sessions were rows. */
   readonly session: ActorSession | null;
+  /** Null: a person. */
+  readonly token: ActorToken | null;
 }
 
 declare module 'fastify' {
@@ -39,6 +63,10 @@ declare module 'fastify' {
     access?: Access;
     /** Concerns the user's account as a whole: a session that is bound to one organization is refused. */
     account?: true;
+    /** Not for management tokens. Routes whose access is `session` are not either. */
+    tokens?: false;
+    /** Absent: closed to management tokens of one project. */
+    project?: ProjectScope;
     /** No body is the same as `{}`. */
     bodyOptional?: true;
   }

@@ -3,13 +3,17 @@
  * checks that no route lacks a schema or an audit entry, are generated from it, so a new route cannot be forgotten.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import type { Access } from './access.js';
+import type { Access, ProjectScope } from './access.js';
 
 export interface RouteEntry {
   readonly method: string;
   /** The pattern, e.g. `/v1/projects/:id`. */
   readonly url: string;
   readonly access: Access;
+  /** False: not for management tokens. */
+  readonly tokens: boolean;
+  /** Undefined: closed to management tokens of one project. */
+  readonly project: ProjectScope | undefined;
   readonly schema: RouteOptions['schema'];
 }
 
@@ -27,11 +31,11 @@ export function recordRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (!route.url.startsWith('/v1/')) return;
     const methods = Array.isArray(route.method) ? route.method : [route.method];
-    const access = route.config?.access;
+    const { access, tokens = true, project } = route.config ?? {};
     if (access === undefined) throw new Error(`${methods.join()} ${route.url} declares no access`);
     for (const method of methods) {
       // Fastify adds HEAD beside each GET; it is the same route.
-      if (method !== 'HEAD') table.push({ method, url: route.url, access, schema: route.schema });
+      if (method !== 'HEAD') table.push({ method, url: route.url, access, tokens, project, schema: route.schema });
     }
   });
 }

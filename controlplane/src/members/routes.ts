@@ -20,7 +20,10 @@ export interface MemberParts {
 export function memberRoutes(app: App, { members, acceptance, throttle, authenticator }: MemberParts): void {
   app.get(
     '/v1/members',
-    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: MemberList } } },
+    {
+      config: { access: 'viewer', tokens: false },
+      schema: { querystring: Type.Object(PageQuery), response: { 200: MemberList } },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
       const { rows, total } = await members.list(actor, { limit, offset });
@@ -29,21 +32,21 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
   );
   app.post(
     '/v1/members',
-    { config: { access: 'admin' }, schema: { body: InviteInput, response: { 201: MemberReply } } },
+    { config: { access: 'admin', tokens: false }, schema: { body: InviteInput, response: { 201: MemberReply } } },
     async ({ actor, body }, reply) =>
       reply.code(201).send({ member: await members.invite(actor, body.email, body.role) }),
   );
   app.patch(
     '/v1/members/:userId',
     {
-      config: { access: 'admin' },
+      config: { access: 'admin', tokens: false },
       schema: { params: MemberParams, body: RoleInput, response: { 200: MemberReply } },
     },
     async ({ actor, params, body }) => ({ member: await members.changeRole(actor, params.userId, body.role) }),
   );
   app.delete(
     '/v1/members/:userId',
-    { config: { access: 'admin' }, schema: { params: MemberParams, response: { 200: Deleted } } },
+    { config: { access: 'admin', tokens: false }, schema: { params: MemberParams, response: { 200: Deleted } } },
     async ({ actor, params }) => {
       await members.remove(actor, params.userId);
       return { deleted: true as const };

@@ -80,6 +80,7 @@ export async function revokeInvitationsBy(tx: Tx, orgId: string, userId: string)
 export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
   if (member.status === 'active') {
     await revokeInvitationsBy(tx, orgId, member.id);
+    await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;

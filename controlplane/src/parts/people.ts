@@ -4,6 +4,8 @@ import { pruneAudit } from '../audit/retention.js';
 import { auditRoutes } from '../audit/routes.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { SessionCookie } from '../auth/cookie.js';
+import { managementTokenRoutes } from '../auth/management-token-routes.js';
+import { ManagementTokens } from '../auth/management-tokens.js';
 import { PasswordCheck } from '../auth/password-check.js';
 import { PasswordHasher } from '../auth/password-hasher.js';
 import { AccountRecovery } from '../auth/recovery.js';
@@ -66,6 +68,7 @@ export function buildIdentity(
   const sessions = new Sessions(sql, tokens);
   const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords);
   authRoutes(app, { auth, sessions, recovery, throttle });
+  managementTokenRoutes(app, new ManagementTokens(sql));
   sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });

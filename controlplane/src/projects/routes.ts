@@ -5,10 +5,15 @@ import { Deleted, IdParams } from '../http/schema.js';
 import { ProjectInput, ProjectList, ProjectReply } from './schema.js';
 import type { ProjectService } from './service.js';
 
+const BY_ID = { params: { id: 'project' } } as const;
+
 export function projectRoutes(app: App, projects: ProjectService): void {
   app.get(
     '/v1/projects',
-    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: ProjectList } } },
+    {
+      config: { access: 'viewer', project: {} },
+      schema: { querystring: Type.Object(PageQuery), response: { 200: ProjectList } },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
       const { rows, total } = await projects.list(actor, { limit, offset });
@@ -22,17 +27,20 @@ export function projectRoutes(app: App, projects: ProjectService): void {
   );
   app.get(
     '/v1/projects/:id',
-    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: ProjectReply } } },
+    { config: { access: 'viewer', project: BY_ID }, schema: { params: IdParams, response: { 200: ProjectReply } } },
     async ({ actor, params }) => ({ project: await projects.get(actor, params.id) }),
   );
   app.patch(
     '/v1/projects/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, body: ProjectInput, response: { 200: ProjectReply } } },
+    {
+      config: { access: 'admin', project: BY_ID },
+      schema: { params: IdParams, body: ProjectInput, response: { 200: ProjectReply } },
+    },
     async ({ actor, params, body }) => ({ project: await projects.rename(actor, params.id, body.name) }),
   );
   app.delete(
     '/v1/projects/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    { config: { access: 'admin', project: BY_ID }, schema: { params: IdParams, response: { 200: Deleted } } },
     async ({ actor, params }) => {
       await projects.delete(actor, params.id);
       return { deleted: true as const };

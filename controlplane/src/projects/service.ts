@@ -13,7 +13,7 @@ export class ProjectService {
   constructor(readonly sql: Sql) {}
 
   async list(actor: Actor, page: Page): Promise<Listed<Project>> {
-    const { rows, total } = await store.listProjects(this.sql, actor.orgId, page);
+    const { rows, total } = await store.listProjects(this.sql, actor.orgId, actor.token?.projectId ?? null, page);
     return { rows: rows.map(present), total };
   }
 

@@ -8,11 +8,18 @@ export interface ProjectRow {
   readonly createdAt: Date;
 }
 
-export async function listProjects(sql: Sql, orgId: string, page: Page): Promise<Listed<ProjectRow>> {
+/** `onlyId` null: all. */
+export async function listProjects(
+  sql: Sql,
+  orgId: string,
+  onlyId: string | null,
+  page: Page,
+): Promise<Listed<ProjectRow>> {
+  const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}`;
   const rows = await sql<ProjectRow[]>`
     select id, name, slug, created_at as "createdAt" from projects
-     where org_id = ${orgId} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
-  const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where org_id = ${orgId}`;
+     where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where ${where}`;
   return { rows, total: count!.total };
 }
 

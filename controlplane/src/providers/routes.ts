@@ -11,7 +11,10 @@ const ProviderList = Type.Object({
 export function providerRoutes(app: App, catalogue: Catalogue): void {
   app.get(
     '/v1/providers',
-    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderList } } },
+    {
+      config: { access: 'viewer', project: {} },
+      schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderList } },
+    },
     async ({ query }) => {
       const { limit, offset } = page(query);
       const all = catalogue.providers.map(({ slug, displayName }) => ({ slug, displayName }));

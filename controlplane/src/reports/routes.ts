@@ -13,7 +13,7 @@ import * as schema from './schema.js';
 
 const DEFAULT_PERIOD: Period = '24h';
 const COMPARED_MAX = 20;
-const access = { access: 'viewer' } as const;
+const access = { access: 'viewer', project: { params: { agentId: 'agent' } } } as const;
 const CONTENT_TYPE = {
   json: 'application/json; charset=utf-8',
   csv: 'text/csv; charset=utf-8; header=present',
@@ -23,7 +23,10 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, ga
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/compare',
-    { config: access, schema: { querystring: schema.CompareQuery, response: { 200: schema.CompareReply } } },
+    {
+      config: { access: 'viewer', project: { query: { agentIds: 'agents' } } },
+      schema: { querystring: schema.CompareQuery, response: { 200: schema.CompareReply } },
+    },
     async ({ actor, query: { agentIds, period = DEFAULT_PERIOD } }) => ({
       period,
       agents: await reports.compare(actor, parseAgentIds(agentIds), period),

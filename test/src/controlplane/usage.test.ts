@@ -122,6 +122,7 @@ const actor = () => ({
   role: 'viewer' as const,
   ip: '',
   session: null,
+  token: null,
 });
 
 test('usage: sums per provider over inclusive days, each figure', async () => {

@@ -1,7 +1,9 @@
 /** How the generated tests call a route. Every route under /v1 needs one; see index.ts. */
 import type { Member, TestControlPlane } from '../../control-plane.js';
 
-export type Caller = 'none' | 'viewer' | 'member' | 'admin' | 'owner';
+export type Role = 'viewer' | 'member' | 'admin' | 'owner';
+/** Nobody, a person in that role, a management token with that role, or an admin's token of another project. */
+export type Caller = 'none' | Role | `token: ${Exclude<Role, 'owner'>}` | 'token: other project';
 
 export interface ExampleContext {
   readonly plane: TestControlPlane;
@@ -25,6 +27,8 @@ export interface RouteExample {
   readonly success?: number;
   /** Statuses that do not follow from the route's access. */
   readonly statuses?: Partial<Record<Caller, number>>;
+  /** With a management token of another project: 403 or 404 unless the route shows nothing of it. */
+  readonly otherProject?: 200;
   /** Why a write leaves no audit entry. Without it, one is required. */
   readonly unaudited?: string;
   /** Field → status of a call with a foreign id in it, where that is not 404. */

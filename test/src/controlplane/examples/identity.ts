@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { newCookieSecret } from '@acg/controlplane/auth/cookie';
 import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
 import type { Member, TestControlPlane } from '../../control-plane.js';
 import type { ExampleContext, Examples } from './example.js';
@@ -17,10 +18,13 @@ async function newUser({ plane }: ExampleContext): Promise<{ email: string; toke
   return { email, token: reply.token };
 }
 
-/** A browser session of the member, which its bearer session turns into. */
+/** A browser session of the member, beside its own. */
 async function browserOf(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
-  const { headers } = await plane.call('POST', '/v1/session', { token: member.token, headers: OWN_PAGE });
-  return { ...OWN_PAGE, cookie: headers.get('set-cookie')!.split(';')[0]! };
+  const { secret, hash } = newCookieSecret();
+  await plane.database.sql`
+    insert into sessions (id, user_id, org_id, kind, secret_hash, ip, user_agent, expires_at)
+    values (gen_random_uuid(), ${member.userId}, ${member.orgId}, 'browser', ${hash}, '', '', now() + interval '1 day')`;
+  return { ...OWN_PAGE, cookie: `acg_session=${secret}` };
 }
 
 async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
@@ -84,7 +88,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   'DELETE /v1/sessions/:id': {
     prepare: async ({ plane, owner, caller }) => {
       const rows = await plane.database.sql<{ id: string }[]>`
-        select id from sessions where user_id = ${(caller ?? owner).userId}`;
+        select id from sessions where user_id = ${(caller ?? owner).userId} order by created_at desc`;
       return { params: { id: rows[0]!.id } };
     },
   },
@@ -127,7 +131,20 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: ({ owner }) => ({ query: { actorId: owner.userId } }),
     foreign: { actorId: 200 }, // a filter: shows nothing, because the trail is the organization's own
   },
-  'GET /v1/projects': { prepare: () => ({}) },
+  'GET /v1/management-tokens': { prepare: () => ({}) },
+  'POST /v1/management-tokens': {
+    prepare: async (context) => ({
+      body: { name: 'CI', role: 'admin', projectId: await newProject(context), expiresAt: '2999-01-01T00:00:00.000Z' },
+    }),
+    success: 201,
+  },
+  'DELETE /v1/management-tokens/:id': {
+    prepare: async ({ owner }) => {
+      const { body } = await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
+      return { params: { id: body.token.id } };
+    },
+  },
+  'GET /v1/projects': { prepare: () => ({}), otherProject: 200 },
   'POST /v1/projects': { prepare: () => ({ body: { name: 'Example' } }), success: 201 },
   'GET /v1/projects/:id': { prepare: async (context) => ({ params: { id: await newProject(context) } }) },
   'PATCH /v1/projects/:id': {

@@ -79,7 +79,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
     success: 201,
   },
   'DELETE /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await newKey(context) } }) },
-  'GET /v1/providers': { prepare: () => ({}) },
+  'GET /v1/providers': { otherProject: 200, prepare: () => ({}) },
   'GET /v1/providers/accounts': {
     prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
   },

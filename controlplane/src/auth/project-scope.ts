@@ -1,0 +1,58 @@
+/**
+ * What a management token of one project may touch: only rows of that project. Each route says in `config.project` where
+ * its ids stand and of what they are; a route that does not say is closed to such a token, so a new one cannot leak. An
+ * agent, a key or an account never moves to another project, so what is looked at here still holds in the handler.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Sql } from '../db/sql.js';
+import { Forbidden, NotFound } from '../domain/errors.js';
+import type { ProjectIdKind, ProjectScope } from '../http/access.js';
+
+type Fields = Record<string, unknown>;
+
+export function guardProjects(app: FastifyInstance, sql: Sql): void {
+  app.addHook('preHandler', async (request) => {
+    const projectId = request.actor?.token?.projectId ?? null;
+    if (projectId === null || request.routeOptions.config.access === 'public') return;
+    const scope = request.routeOptions.config.project;
+    if (scope === undefined) throw new Forbidden('a token of one project may not do this: it concerns more than that');
+    await assertInProject(sql, request, scope, projectId);
+  });
+}
+
+async function assertInProject(sql: Sql, request: FastifyRequest, scope: ProjectScope, projectId: string) {
+  let named = 0;
+  for (const part of ['params', 'query', 'body'] as const) {
+    const fields = request[part] as Fields | undefined;
+    for (const [field, kind] of Object.entries(scope[part] ?? {})) {
+      const value = fields?.[field];
+      if (typeof value !== 'string') continue;
+      named++;
+      if (!(await belongs(sql, kind, value, projectId))) throw new NotFound(kind);
+    }
+  }
+  if (named > 0) return;
+  if (scope.listBy !== undefined) (request.query as Fields)[scope.listBy] = projectId;
+  else if (scope.body !== undefined) throw new Forbidden('a token of one project must name that project, or its agent');
+}
+
+async function belongs(sql: Sql, kind: ProjectIdKind, value: string, projectId: string): Promise<boolean> {
+  if (kind === 'project') return value.toLowerCase() === projectId;
+  const ids = value.split(',').map((id) => id.trim().toLowerCase());
+  // What is no id is refused, in its own words, by the route itself.
+  if (kind === 'agents' && !ids.every((id) => UUID.test(id))) return true;
+  const rows = await sql<{ n: number }[]>`
+    select count(distinct id) as n from ${ROWS[kind](sql)} as rows
+     where project_id = ${projectId} and id = any(${ids}::uuid[])`;
+  return rows[0]!.n === new Set(ids).size;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const agents = (sql: Sql) => sql`agents`;
+const ROWS = {
+  agent: agents,
+  agents,
+  key: (sql: Sql) => sql`api_keys`,
+  account: (sql: Sql) => sql`(
+    select a.id, g.project_id from provider_accounts a join agents g on g.id = a.agent_id)`,
+} as const;
