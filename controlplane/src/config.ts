@@ -13,6 +13,7 @@ import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import type { MasterKey } from './accounts/vault.js';
 import type { CircuitConfig } from './circuit/board.js';
 import type { AbuseConfig } from './conclusions/abuse.js';
+import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 
 export interface Config {
   readonly dataDir: string;
@@ -42,6 +43,8 @@ export interface Config {
   readonly abuse: AbuseConfig;
   readonly usageLogRetentionDays: number;
   readonly auditRetentionDays: number;
+  /** Null: no traces are sent. */
+  readonly otlp: OtlpSettings | null;
   readonly logLevel: LogLevel;
   readonly drainTimeoutMs: number;
   readonly version: string;
@@ -96,6 +99,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     },
     usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
+    otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
     version: packageVersion(),

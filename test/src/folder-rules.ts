@@ -40,6 +40,7 @@ const controlplane: FolderRules = {
   ledger: ['db', 'grpc'],
   reports: ['db', 'domain', 'http', 'ledger'],
   status: ['circuit', 'db', 'http', 'ops'],
+  traces: ['ledger', 'ops'],
   conclusions: ['circuit', 'db', 'events', 'ledger'],
   projects: ['audit', 'db', 'domain', 'http'],
   auth: ['audit', 'db', 'domain', 'http', 'mail', 'ops', 'projects'],

@@ -112,6 +112,13 @@ export const FIGURES: readonly Column<UsageRecordFigures>[] = [
     value: (r) => r.probeLease,
     check: (r) => (r.probeLease = text(r.probeLease, 80)),
   },
+  {
+    field: 'traceparent', // for the span of the call, which is sent once it is booked
+    column: null,
+    type: 'text',
+    value: (r) => r.traceparent,
+    check: (r) => (r.traceparent = text(r.traceparent, 80)),
+  },
 ];
 
 /** What records of one kind share. */

@@ -42,6 +42,9 @@ export interface UsageObserver {
   onBooked(tx: Tx, booked: BookedUsage): Promise<void>;
 }
 
+/** Hears of records that were booked for the first time, after the commit. Must neither throw nor take long. */
+export type CommitListener = (entries: readonly UsageEntry[]) => void;
+
 /** More reports wait than the ledger can book: the data plane keeps its records and comes again. */
 export class IngestBusy extends Error {
   constructor() {
@@ -80,6 +83,7 @@ export class Ingest {
   readonly #log: Logger;
   readonly #waiting: Pending[] = [];
   #running = 0;
+  onCommitted: CommitListener | null = null;
 
   constructor(
     sql: Sql,
@@ -162,7 +166,9 @@ export class Ingest {
     const { entries, rejections, sightings } = batch;
     if (entries.length + rejections.length + sightings.length === 0) return 0;
     try {
-      return await this.#sql.begin((tx) => this.#bookAll(tx, batch));
+      const booked = await this.#sql.begin((tx) => this.#bookAll(tx, batch));
+      this.onCommitted?.(booked);
+      return booked.length;
     } catch (error) {
       if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
       if (!isDataError(error)) throw error;
@@ -185,7 +191,8 @@ export class Ingest {
     }
   }
 
-  async #bookAll(tx: Tx, batch: ReportBatch): Promise<number> {
+  /** Returns the entries that were new. */
+  async #bookAll(tx: Tx, batch: ReportBatch): Promise<readonly UsageEntry[]> {
     const entries = await ledger.insertRecords(tx, batch.entries);
     const { hourly, months, lastUsed } = rollUp(entries);
     await ledger.touchKeys(tx, lastUsed);
@@ -205,7 +212,7 @@ export class Ingest {
     });
     const sightings = batch.sightings.filter(({ id }) => counts.has(id));
     await this.#observe(tx, { entries, spend, rejections, sightings });
-    return entries.length;
+    return entries;
   }
 
   async #addHourly(tx: Tx, hourly: Parameters<typeof ledger.addHourly>[1]): Promise<void> {

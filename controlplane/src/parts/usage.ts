@@ -15,6 +15,7 @@ import { UsageLogs } from '../reports/logs.js';
 import { QueryGate } from '../reports/query-gate.js';
 import { UsageReports } from '../reports/reports.js';
 import { usageRoutes } from '../reports/routes.js';
+import { buildSpanExporter } from '../traces/span-metrics.js';
 
 const MAINTAIN_INTERVAL_MS = 3_600_000;
 /** How long a past day in which something was booked late is read from its hours. */
@@ -47,6 +48,8 @@ export function buildAccounting(
   const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
+  const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
+  if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);
   const background = new Background(log);
   const retention = new UsageRetention(sql, config.usageLogRetentionDays, log);
   const days = new DailyRollups(sql, log);
@@ -89,6 +92,7 @@ export function buildAccounting(
       searches.stop();
       retention.stop();
       await background.idle();
+      await spans?.stop();
     },
   };
 }

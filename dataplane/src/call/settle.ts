@@ -25,6 +25,8 @@ export interface SettleDeps {
 }
 
 const PATH_CHARS_MAX = 1024;
+/** `version-traceid-parentid-flags`; later versions may be longer. */
+const TRACEPARENT_CHARS_MAX = 80;
 const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
 /** Error types inside a stream that are the provider's own failure (docs/contract.md#circuits). */
 const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
@@ -97,7 +99,16 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     probeLease: x.probeLease,
     responseStatus: x.responseStatus,
     websocket: x.websocket,
+    traceparent: traceparentOf(x.request.headers),
   };
   if (x.respondedTick > 0) record.ttfbMs = Math.round(x.respondedTick - x.request.startedTick);
   return record;
+}
+
+/** The caller's place in a trace; what it says is the control plane's to check. */
+function traceparentOf(headers: readonly string[]): string {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] === 'traceparent') return headers[i + 1]!.length <= TRACEPARENT_CHARS_MAX ? headers[i + 1]! : '';
+  }
+  return '';
 }

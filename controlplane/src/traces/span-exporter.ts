@@ -1,0 +1,211 @@
+/**
+ * Sends a span of every booked usage record to an OTLP collector, behind the ledger's back: records are handed over
+ * after the commit, wait in a bounded queue, and are dropped and counted when the collector is slower than they come,
+ * refuses them or is away. Nothing waits for it.
+ */
+import { Backoff } from '@acg/base/backoff';
+import type { Logger } from '@acg/base/log';
+import { Agent, request } from 'undici';
+import type { UsageEntry } from '../ledger/usage-entry.js';
+import type { OtlpSettings } from './otlp-settings.js';
+import { type OtlpSpan, spanOf, text } from './span.js';
+
+export type SpanOutcome =
+  | 'sent'
+  /** No room, or the collector did not take them in several attempts. */
+  | 'dropped'
+  /** The collector refused them for good. */
+  | 'rejected'
+  /** The caller's trace is not recorded. */
+  | 'unsampled';
+
+const SCOPE = 'agent-credential-gateway';
+const ATTEMPTS = 3;
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const FIRST_DELAY_MS = 500;
+const DELAY_MAX_MS = 10_000;
+const STOP_GRACE_MS = 2_000;
+/** A longer answer is not read: it has no business to be. */
+const ANSWER_BYTES_MAX = 65_536;
+
+export class SpanExporter {
+  readonly #settings: OtlpSettings;
+  readonly #version: string;
+  readonly #log: Logger;
+  readonly #count: (outcome: SpanOutcome, spans: number) => void;
+  readonly #agent: Agent;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #stopping = new AbortController();
+  #queue: UsageEntry[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #sending: Promise<void> | null = null;
+  /** The last batch went through; changes are logged, not every failure. */
+  #reached = true;
+
+  constructor(
+    settings: OtlpSettings,
+    version: string,
+    log: Logger,
+    count: (outcome: SpanOutcome, spans: number) => void,
+  ) {
+    this.#settings = settings;
+    this.#version = version;
+    this.#log = log;
+    this.#count = count;
+    this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: settings.timeoutMs } });
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    for (const [name, value] of settings.headers) headers[name] = value.reveal();
+    this.#headers = headers;
+  }
+
+  /** Spans that wait. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Records that were committed just now for the first time. Returns at once. */
+  offer(entries: readonly UsageEntry[]): void {
+    const room = Math.max(0, this.#settings.queueMax - this.#queue.length);
+    for (let i = 0; i < entries.length && i < room; i++) this.#queue.push(entries[i]!);
+    if (entries.length > room) this.#count('dropped', entries.length - room);
+    if (this.#queue.length >= this.#settings.batchMax) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), this.#settings.delayMs).unref();
+  }
+
+  /** Sends what waits, but does not wait long for it. */
+  async stop(): Promise<void> {
+    this.#send();
+    const grace = setTimeout(() => this.#stopping.abort(), STOP_GRACE_MS);
+    await this.#sending;
+    clearTimeout(grace);
+    this.#stopping.abort();
+    await this.#agent.destroy();
+  }
+
+  #send(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#sending ??= this.#drain().finally(() => {
+      this.#sending = null;
+      if (this.#queue.length > 0 && !this.#stopping.signal.aborted) this.offer([]);
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#stopping.signal.aborted) {
+      const entries = this.#queue.splice(0, this.#settings.batchMax);
+      const spans = entries.map(spanOf).filter((span) => span !== null);
+      if (spans.length < entries.length) this.#count('unsampled', entries.length - spans.length);
+      if (spans.length > 0) await this.#deliver(spans);
+    }
+    if (this.#queue.length > 0) this.#count('dropped', this.#queue.splice(0).length);
+  }
+
+  async #deliver(spans: readonly OtlpSpan[]): Promise<void> {
+    const body = JSON.stringify(this.#document(spans));
+    const backoff = new Backoff(FIRST_DELAY_MS, DELAY_MAX_MS);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const answer = await this.#post(body);
+      if (answer.kind === 'taken') {
+        this.#noteReached();
+        if (answer.rejected > 0) this.#count('rejected', Math.min(answer.rejected, spans.length));
+        this.#count('sent', Math.max(0, spans.length - answer.rejected));
+        return;
+      }
+      this.#noteMissed(answer.reason);
+      if (answer.kind === 'refused') {
+        this.#count('rejected', spans.length);
+        return;
+      }
+      if (this.#stopping.signal.aborted) break;
+      if (attempt < ATTEMPTS) await this.#sleep(Math.max(answer.retryAfterMs, backoff.nextMs()));
+    }
+    this.#count('dropped', spans.length);
+  }
+
+  async #post(body: string): Promise<Answer> {
+    try {
+      const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(this.#settings.timeoutMs)]);
+      const response = await request(this.#settings.tracesUrl, {
+        method: 'POST',
+        headers: this.#headers,
+        body,
+        dispatcher: this.#agent,
+        signal,
+      });
+      const { statusCode } = response;
+      if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', rejected: await rejectedSpans(response.body) };
+      await response.body.dump({ limit: ANSWER_BYTES_MAX, signal });
+      const reason = `the collector answers ${statusCode}`;
+      if (!RETRYABLE.has(statusCode)) return { kind: 'refused', reason };
+      return { kind: 'missed', reason, retryAfterMs: retryAfterMs(response.headers['retry-after']) };
+    } catch (error) {
+      return { kind: 'missed', reason: (error as Error).message, retryAfterMs: 0 };
+    }
+  }
+
+  #document(spans: readonly OtlpSpan[]): unknown {
+    const { serviceName, resource } = this.#settings;
+    const attributes = new Map([...resource, ['service.name', serviceName], ['service.version', this.#version]]);
+    return {
+      resourceSpans: [
+        {
+          resource: { attributes: [...attributes].map(([key, value]) => text(key, value)) },
+          scopeSpans: [{ scope: { name: SCOPE, version: this.#version }, spans }],
+        },
+      ],
+    };
+  }
+
+  #noteReached(): void {
+    if (!this.#reached) this.#log.info('the trace collector takes spans again');
+    this.#reached = true;
+  }
+
+  #noteMissed(reason: string): void {
+    if (this.#reached) this.#log.warn({ reason }, 'the trace collector does not take spans: they are dropped');
+    this.#reached = false;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#stopping;
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+    });
+  }
+}
+
+type Answer =
+  | { readonly kind: 'taken'; readonly rejected: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'missed'; readonly reason: string; readonly retryAfterMs: number };
+
+/** `{"partialSuccess":{"rejectedSpans":"3"}}`; 0 where the answer says nothing readable. */
+async function rejectedSpans(body: AsyncIterable<Buffer>): Promise<number> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) return 0; // leaving the loop ends the connection
+    chunks.push(chunk);
+  }
+  try {
+    const answer = JSON.parse(Buffer.concat(chunks).toString()) as { partialSuccess?: { rejectedSpans?: unknown } };
+    const rejected = Number(answer?.partialSuccess?.rejectedSpans ?? 0);
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Seconds only; a date is taken for no word. */
+function retryAfterMs(header: string | string[] | undefined): number {
+  const seconds = typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number(header) : 0;
+  return Math.min(seconds * 1_000, DELAY_MAX_MS);
+}
