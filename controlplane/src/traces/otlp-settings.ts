@@ -1,4 +1,4 @@
-/** Where spans go: OpenTelemetry's own environment variables, as far as an exporter of spans over HTTP has a use for them. */
+/** Where spans go: OpenTelemetry's own environment variables (docs/configuration.md). */
 import type { EnvReader } from '@acg/base/env-reader';
 import { Secret } from '@acg/base/secret';
 
