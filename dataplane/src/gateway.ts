@@ -182,6 +182,7 @@ export class Gateway implements OpsSource {
         connectionsMax: config.connectionsMax,
         inflightMax: config.inflightMax,
         handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
+        editedBodyBytesMax: config.editedBodyBytesMax,
         editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
       },
       contexts: this.#cache,

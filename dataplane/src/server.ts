@@ -28,6 +28,8 @@ export interface ProxyOptions extends AcceptOptions {
   readonly inflightMax: number;
   /** Of an upstream's WebSocket handshake. */
   readonly handshakeTimeoutMs: number;
+  /** A longer body is not edited; one whose model must be checked is refused. */
+  readonly editedBodyBytesMax: number;
   /** Bytes of all bodies together that are held whole to be edited. */
   readonly editedBodiesBytesMax: number;
 }

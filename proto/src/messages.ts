@@ -27,6 +27,7 @@ export type IResolveTokenResponse = acg.v1.IResolveTokenResponse;
 export type IAgentContext = acg.v1.IAgentContext;
 export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;
+export type ICallPolicy = acg.v1.ICallPolicy;
 export type IInjection = acg.v1.IInjection;
 export type IWatchRequest = acg.v1.IWatchRequest;
 export type IWatchEvent = acg.v1.IWatchEvent;

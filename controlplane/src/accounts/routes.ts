@@ -1,7 +1,7 @@
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { AccountInput, AccountList, AccountQuery, AccountReply, RotateInput } from './schema.js';
+import { AccountInput, AccountList, AccountPatch, AccountQuery, AccountReply, RotateInput } from './schema.js';
 import type { AccountService } from './service.js';
 
 const BY_ACCOUNT = { params: { id: 'account' } } as const;
@@ -38,6 +38,11 @@ export function accountRoutes(app: App, accounts: AccountService): void {
       schema: { params: IdParams, body: RotateInput, response: { 200: AccountReply } },
     },
     async ({ actor, params, body }) => ({ account: await accounts.rotate(actor, params.id, body.credentials) }),
+  );
+  app.patch(
+    '/v1/providers/accounts/:id',
+    { config: { access: 'admin' }, schema: { params: IdParams, body: AccountPatch, response: { 200: AccountReply } } },
+    async ({ actor, params, body }) => ({ account: await accounts.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/providers/accounts/:id',

@@ -11,6 +11,7 @@ export const Account = Type.Object({
   status: Status,
   isByok: Type.Literal('true', { description: 'The text true.' }),
   mode: Type.Literal('byok'),
+  allowSensitivePaths: Type.Boolean({ description: 'Calls that hand out credentials pass.' }),
   createdAt: Timestamp,
 });
 export type Account = Static<typeof Account>;
@@ -21,12 +22,20 @@ const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
   description: 'The provider’s own fields; write-only, stored encrypted.',
 });
 
+const AllowSensitivePaths = Type.Boolean({
+  description: 'Let calls pass that hand out credentials or change who has access; false by default.',
+});
+
 export const AccountInput = Body({
   agentId: Uuid,
   providerSlug: Type.String({ minLength: 1, maxLength: 40 }),
   credentials: CredentialsInput,
+  allowSensitivePaths: Type.Optional(AllowSensitivePaths),
 });
 export type AccountInput = Static<typeof AccountInput>;
+
+export const AccountPatch = Body({ allowSensitivePaths: AllowSensitivePaths });
+export type AccountPatch = Static<typeof AccountPatch>;
 
 export const RotateInput = Body({ credentials: CredentialsInput });
 export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid), projectId: Type.Optional(Uuid) });

@@ -15,7 +15,7 @@ import type { CustomProviderService } from '../providers/custom/service.js';
 import { type AssignableProvider, credentialFieldsOf, sharedCircuitOf } from '../providers/upstream-of.js';
 import { invalidate } from '../watch/invalidate.js';
 import { sealCredentials } from './credentials.js';
-import type { Account, AccountInput } from './schema.js';
+import type { Account, AccountInput, AccountPatch } from './schema.js';
 import * as store from './store.js';
 import type { Vault } from './vault.js';
 
@@ -55,8 +55,13 @@ export class AccountService {
         const sealed = sealCredentials(this.vault, orgId, id, credentials);
         const account = { id, orgId, agentId, providerSlug, customProviderId, sealed };
         const circuitKey = sharedCircuitOf(assignable, credentials);
-        const row = await store.insertAccount(tx, { ...account, circuitKey });
-        const changes = { agentId: [null, agentId], providerSlug: [null, providerSlug] } as const;
+        const allowSensitivePaths = input.allowSensitivePaths ?? false;
+        const row = await store.insertAccount(tx, { ...account, circuitKey, allowSensitivePaths });
+        const changes = {
+          agentId: [null, agentId],
+          providerSlug: [null, providerSlug],
+          ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
+        } as const;
         await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
         await invalidate(tx, [{ kind: 'agent', id: agentId }]);
         return present(row);
@@ -87,6 +92,19 @@ export class AccountService {
         { type: 'account', id },
         { credentials: ['[secret]', '[secret]'] },
       );
+      await invalidate(tx, [{ kind: 'agent', id: row.agentId }]);
+      return present(row);
+    });
+  }
+
+  async update(actor: Actor, id: string, patch: AccountPatch): Promise<Account> {
+    const { orgId } = actor;
+    return this.sql.begin(async (tx) => {
+      const before = await store.lockAccount(tx, orgId, id);
+      if (before === null) throw new NotFound('provider account');
+      const row = await store.allowSensitivePaths(tx, orgId, id, patch.allowSensitivePaths);
+      const changes = { allowSensitivePaths: [before.allowSensitivePaths, row.allowSensitivePaths] } as const;
+      await recordAudit(tx, actor, 'account.update', { type: 'account', id }, changes);
       await invalidate(tx, [{ kind: 'agent', id: row.agentId }]);
       return present(row);
     });

@@ -7,6 +7,7 @@ export interface AccountRow {
   readonly agentId: string;
   readonly providerSlug: string;
   readonly status: 'active' | 'needs_credentials';
+  readonly allowSensitivePaths: boolean;
   readonly createdAt: Date;
 }
 
@@ -20,10 +21,12 @@ export interface NewAccount {
   readonly sealed: Sealed;
   /** Null: custom. Tells whom the events of a circuit concern. */
   readonly circuitKey: string | null;
+  readonly allowSensitivePaths: boolean;
 }
 
 const columns = (sql: Sql | Tx) => sql`
-  id, agent_id as "agentId", provider_slug as "providerSlug", status, created_at as "createdAt"`;
+  id, agent_id as "agentId", provider_slug as "providerSlug", status,
+  allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
 
 /** Only accounts of these; null = whichever. */
 export interface AccountFilter {
@@ -58,9 +61,10 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<Accoun
   const { sealed } = account;
   const [row] = await tx<AccountRow[]>`
     insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
-                                   circuit_key)
+                                   circuit_key, allow_sensitive_paths)
     values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
-            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${account.circuitKey})
+            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${account.circuitKey},
+            ${account.allowSensitivePaths})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -78,6 +82,19 @@ export async function replaceCredentials(
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row ?? null;
+}
+
+export async function lockAccount(tx: Tx, orgId: string, id: string): Promise<AccountRow | null> {
+  const [row] = await tx<AccountRow[]>`
+    select ${columns(tx)} from provider_accounts where org_id = ${orgId} and id = ${id} for update`;
+  return row ?? null;
+}
+
+export async function allowSensitivePaths(tx: Tx, orgId: string, id: string, allowed: boolean): Promise<AccountRow> {
+  const [row] = await tx<AccountRow[]>`
+    update provider_accounts set allow_sensitive_paths = ${allowed} where org_id = ${orgId} and id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
 }
 
 export async function deleteAccount(tx: Tx, orgId: string, id: string): Promise<AccountRow | null> {

@@ -2,6 +2,7 @@ import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { byLimit, type DefaultedLimitName, type LimitName } from '../limits/limit-fields.js';
+import { AgentPolicyField } from './policy.js';
 
 export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
@@ -38,6 +39,7 @@ export const Agent = Type.Object({
   projectId: Uuid,
   description: Type.String(),
   usageThresholds: Type.Array(Type.Integer()),
+  policy: AgentPolicyField,
   createdAt: Timestamp,
 });
 export type Agent = Static<typeof Agent>;
@@ -47,6 +49,7 @@ export const AgentInput = Body({
   name: Name,
   description: Type.Optional(Description),
   ...limitInputs,
+  policy: Type.Optional(AgentPolicyField),
 });
 export type AgentInput = Static<typeof AgentInput>;
 
@@ -56,6 +59,7 @@ export const AgentPatch = Type.Object(
     description: Type.Optional(Description),
     ...limitInputs,
     usageThresholds: Type.Optional(UsageThresholds),
+    policy: Type.Optional(AgentPolicyField),
   },
   { additionalProperties: false, minProperties: 1 },
 );

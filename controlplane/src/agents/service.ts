@@ -3,18 +3,23 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { budgetChanged } from '../conclusions/budget-facts.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
-import { NotFound } from '../domain/errors.js';
+import { Forbidden, NotFound } from '../domain/errors.js';
 import { freeSlug, slugOf } from '../domain/slug.js';
 import { appendEvent } from '../events/outbox.js';
-import type { Actor } from '../http/access.js';
+import { type Actor, atLeast } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { byLimit, effectiveLimits } from '../limits/limit-fields.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { invalidate } from '../watch/invalidate.js';
+import { checkPolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
 export class AgentService {
-  constructor(readonly sql: Sql) {}
+  constructor(
+    readonly sql: Sql,
+    readonly catalogue: Catalogue,
+  ) {}
 
   async list(actor: Actor, projectId: string, page: Page): Promise<Listed<Agent>> {
     if (!(await store.projectExists(this.sql, actor.orgId, projectId))) throw new NotFound('project');
@@ -30,6 +35,7 @@ export class AgentService {
 
   async create(actor: Actor, input: AgentInput): Promise<Agent> {
     const { orgId } = actor;
+    this.#checkPolicy(actor, input);
     return this.sql.begin(async (tx) => {
       if (!(await store.lockProject(tx, orgId, input.projectId))) throw new NotFound('project');
       const base = slugOf(input.name, 'agent');
@@ -41,6 +47,7 @@ export class AgentService {
         slug: freeSlug(base, await store.takenSlugs(tx, input.projectId, base)),
         description: input.description ?? '',
         ...byLimit(({ field }) => input[field] ?? null),
+        policy: input.policy ?? null,
       });
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
       await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
@@ -51,6 +58,7 @@ export class AgentService {
 
   /** Null takes a limit away: the default holds again. */
   async update(actor: Actor, id: string, patch: AgentPatch): Promise<Agent> {
+    this.#checkPolicy(actor, patch);
     return this.#change(actor, id, 'agent.update', patch);
   }
 
@@ -75,6 +83,15 @@ export class AgentService {
     const row = await store.lockAgent(tx, orgId, id);
     if (row === null) throw new NotFound('agent');
     return row;
+  }
+
+  #checkPolicy(actor: Actor, { policy }: Pick<AgentPatch, 'policy'>): void {
+    if (policy === undefined) return;
+    if (!atLeast(actor.role, 'admin')) throw new Forbidden('changing policy needs the role admin');
+    checkPolicy(policy, (slug) => {
+      const provider = this.catalogue.get(slug);
+      return provider === null ? null : provider.modelCalls.length > 0;
+    });
   }
 
   async #change(

@@ -1,6 +1,7 @@
-import type { Sql, Tx } from '../db/sql.js';
+import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { type LimitName, limitColumns, limitValues, type OwnLimits } from '../limits/limit-fields.js';
+import type { AgentPolicy } from './policy.js';
 import type { AgentStatus } from './schema.js';
 
 export interface AgentRow extends OwnLimits {
@@ -11,14 +12,19 @@ export interface AgentRow extends OwnLimits {
   readonly description: string;
   readonly status: AgentStatus;
   readonly usageThresholds: readonly number[];
+  /** Null: everything is allowed. */
+  readonly policy: AgentPolicy | null;
   readonly createdAt: Date;
 }
 
-export type AgentSettings = Pick<AgentRow, 'name' | 'description' | 'status' | LimitName | 'usageThresholds'>;
+export type AgentSettings = Pick<
+  AgentRow,
+  'name' | 'description' | 'status' | LimitName | 'usageThresholds' | 'policy'
+>;
 
 const columns = (sql: Sql | Tx) => sql`
   id, project_id as "projectId", name, slug, description, status, ${limitColumns(sql)},
-  usage_thresholds as "usageThresholds", created_at as "createdAt"`;
+  usage_thresholds as "usageThresholds", policy, created_at as "createdAt"`;
 
 export async function listAgents(sql: Sql, orgId: string, projectId: string, page: Page): Promise<Listed<AgentRow>> {
   const rows = await sql<AgentRow[]>`
@@ -76,6 +82,7 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
       slug: agent.slug,
       description: agent.description,
       ...limitValues(agent),
+      policy: policyValue(tx, agent.policy),
     })}
     returning ${columns(tx)}`;
   return row!;
@@ -89,11 +96,14 @@ export async function updateAgent(tx: Tx, orgId: string, id: string, settings: A
       status: settings.status,
       usage_thresholds: [...settings.usageThresholds],
       ...limitValues(settings),
+      policy: policyValue(tx, settings.policy),
     })}
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
 }
+
+const policyValue = (tx: Tx, policy: AgentPolicy | null) => (policy === null ? null : tx.json(policy as JSONValue));
 
 /** Its keys and accounts go with it; the ledger keeps its id. */
 export async function deleteAgent(tx: Tx, orgId: string, id: string): Promise<void> {

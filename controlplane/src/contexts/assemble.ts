@@ -1,5 +1,6 @@
 /** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+import { policyOnTheWire } from '../agents/policy.js';
 import { type EffectiveLimits, effectiveLimits, limitsOnTheWire } from '../limits/limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
@@ -16,7 +17,7 @@ export function assembleContext(
   open: OpenCredentials,
 ): IAgentContext {
   const upstreams = agent.accounts
-    .map((account) => upstreamOfAccount(key.orgId, account, catalogue, open))
+    .map((account) => upstreamOfAccount(key.orgId, agent, account, catalogue, open))
     .filter((upstream) => upstream !== null);
   const assigned = new Set(upstreams.map((upstream) => upstream.providerSlug));
   const all = [...catalogue.providers.map((provider) => provider.slug), ...agent.customSlugs];
@@ -50,13 +51,18 @@ const oldLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimits) 
 /** Null: the account's provider is gone. */
 function upstreamOfAccount(
   orgId: string,
+  agent: AgentRow,
   account: AccountRow,
   catalogue: Catalogue,
   open: OpenCredentials,
 ): IUpstream | null {
   const assignable = assignableOf(orgId, account, catalogue);
   if (assignable === null) return null;
-  return upstreamOf(assignable, account.id, account.status === 'active' ? open(account) : null);
+  const upstream = upstreamOf(assignable, account.id, account.status === 'active' ? open(account) : null);
+  if (account.allowSensitivePaths) upstream.sensitiveCalls = [];
+  const policy = policyOnTheWire(agent.policy, account.providerSlug);
+  if (policy !== undefined) upstream.policy = policy;
+  return upstream;
 }
 
 function assignableOf(orgId: string, account: AccountRow, catalogue: Catalogue): AssignableProvider | null {

@@ -1,5 +1,6 @@
 /** One statement reads all that serves a gateway token: one snapshot, so rows and revision belong together. */
 
+import type { AgentPolicy } from '../agents/policy.js';
 import type { Sql } from '../db/sql.js';
 import { LIMIT_FIELDS, type OwnLimits } from '../limits/limit-fields.js';
 import type { AuthType } from '../providers/custom/provider.js';
@@ -30,6 +31,8 @@ export interface AgentRow extends OwnLimits {
   readonly spendNanos: string;
   /** The part of it that only the ledger counts. */
   readonly ledgerNanos: number;
+  /** Null: everything. */
+  readonly policy: AgentPolicy | null;
   readonly accounts: readonly AccountRow[];
   /** Live custom providers of the organization. */
   readonly customSlugs: readonly string[];
@@ -43,6 +46,7 @@ export interface AccountRow {
   /** Base64, as the two bytea come out of JSON. */
   readonly nonce: string;
   readonly ciphertext: string;
+  readonly allowSensitivePaths: boolean;
   readonly custom: CustomRow | null;
 }
 
@@ -53,6 +57,7 @@ export interface CustomRow {
   readonly authName: string | null;
   readonly authPrefix: string | null;
   readonly usageFormat: 'openai' | 'anthropic' | null;
+  readonly sensitivePaths: readonly string[];
 }
 
 /** `'field', agent.column, …` */
@@ -84,7 +89,7 @@ export async function loadByTokenHash(
           'expiresAtMs', floor(extract(epoch from expires_at) * 1000)) from key) as key,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
-          'status', agent.status, ${limitPairs(sql)},
+          'status', agent.status, 'policy', agent.policy, ${limitPairs(sql)},
           'spendMonth', (select month from spend_month),
           'spendNanos', coalesce((select spent_nanos from month_spend s, spend_month
                           where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,
@@ -92,10 +97,12 @@ export async function loadByTokenHash(
                           where s.agent_id = agent.id and s.month = spend_month.month), 0),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', p.status, 'keyId', p.key_id,
+              'allowSensitivePaths', p.allow_sensitive_paths,
               'nonce', encode(p.nonce, 'base64'), 'ciphertext', encode(p.ciphertext, 'base64'),
               'custom', case when c.id is null then null else jsonb_build_object(
                 'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
-                'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format) end) order by p.provider_slug), '[]')
+                'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
+                'sensitivePaths', c.sensitive_paths) end) order by p.provider_slug), '[]')
              from provider_accounts p
              left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null
             where p.agent_id = agent.id and p.org_id = agent.org_id),

@@ -25,7 +25,7 @@ export interface ProvisioningParts {
 
 export function buildProvisioning(app: App, { config, sql, vault, catalogue, tenantNames }: ProvisioningParts): void {
   const allowCidrs = config.egressAllowCidrs;
-  const agents = new AgentService(sql);
+  const agents = new AgentService(sql, catalogue);
   const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
   agentRoutes(app, agents);
   apiKeyRoutes(app, new ApiKeyService(sql, agents));

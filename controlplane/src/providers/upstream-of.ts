@@ -4,6 +4,7 @@
  */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { circuitKey } from '../circuit/circuit-key.js';
+import { customModelCalls } from './catalogue/model-calls.js';
 import { type BuiltInProvider, type CredentialField, type Credentials, splitBaseUrl } from './catalogue/provider.js';
 import type { CustomProvider } from './custom/provider.js';
 import { customCredentialFields, customInjection } from './custom/provider.js';
@@ -55,6 +56,13 @@ function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IU
     priceProvider: provider.priceProvider,
     failure: { statuses: [...provider.failureStatuses], exemptBodyMarker: provider.failureExemptMarker },
     websocket: provider.websocket,
+    sensitiveCalls: provider.sensitiveCalls.map(({ call, query, headers, harmlessValues }) => ({
+      call,
+      query: [...(query ?? [])],
+      headers: [...(headers ?? [])],
+      harmlessValues: [...(harmlessValues ?? [])],
+    })),
+    modelCalls: [...provider.modelCalls],
   };
 }
 
@@ -84,6 +92,8 @@ function custom({ provider, orgId }: { provider: CustomProvider; orgId: string }
     failure: { statuses: CUSTOM_FAILURE_STATUSES, exemptBodyMarker: '' },
     // Frames of a metered provider would bypass the budget.
     websocket: provider.usageFormat === null,
+    sensitiveCalls: provider.sensitivePaths.map((call) => ({ call })),
+    modelCalls: [...customModelCalls(provider.usageFormat)],
   };
 }
 

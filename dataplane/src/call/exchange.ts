@@ -8,6 +8,7 @@ import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { Admission } from '../counters/counters.js';
 import type { Connection } from '../http1/upstream-call.js';
 import type { UsageMeter } from '../metering/meter.js';
+import type { BodyReader } from '../policy/body-models.js';
 import type { ObjectRequest } from '../s3/object-request.js';
 import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ProxyTarget } from '../upstream/target.js';
@@ -74,11 +75,21 @@ export class Exchange {
   body: RequestBody | null = null;
 
   agentRef = '';
+  /** SHA-256 of the gateway token, hex. */
+  tokenHash = '';
   /** Found one by one on the way to `route`, which puts them into {@link routed}. */
   target: ProxyTarget | null = null;
   position: TokenPosition | null = null;
   context: AgentContext | null = null;
   routed: Routed | null = null;
+  /** Reads a body that has to be there whole before the policy is decided. */
+  bodyReader: BodyReader | null = null;
+  /** What that body names; null: nothing was read. */
+  bodyModels: readonly string[] | null = null;
+  /** Time has passed since key, agent and account were looked at. */
+  waited = false;
+  /** Key, agent or account were revoked after they were looked at. */
+  revoked = false;
   /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
   admission: Admission | null = null;

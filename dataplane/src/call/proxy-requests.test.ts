@@ -179,7 +179,7 @@ test('forward: path and query go byte for byte, the credential is swapped, nothi
 
 test('body: with Content-Length it arrives whole, in whatever pieces it comes', async () => {
   const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 10\r\n\r\n123`);
-  await eventually(() => gateway.admissions.length === 1);
+  await eventually(() => gateway.looks.length === 1);
   agent.send('4567890');
   const provider = await upstream.connection();
   await provider.sees('1234567890');
@@ -344,7 +344,8 @@ test('headers: values beyond ASCII keep their bytes', async () => {
 });
 
 test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
-  const context = contextOf([upstreamOf(upstream.origin)], {
+  const policy = { closed: false, calls: ['GET /v1/models'], models: null };
+  const context = contextOf([upstreamOf(upstream.origin, { policy })], {
     agentStatus: 'paused',
     terms: termsOf({ agentId: 'agent-1', budgetCents: 500 }),
   });
@@ -372,6 +373,7 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
         rpmResetAt: 1_900_000_000,
         rpdRemaining: 9_998,
         rpdResetAt: 1_900_050_000,
+        policy,
       },
     ],
   });

@@ -91,6 +91,16 @@ function rejection(reason: string, status: number, message: string, options: Opt
   });
 }
 
+const DENIED_CHARS_MAX = 200;
+
+/** 403 of what an agent may not do; `value` is what it asked for, null where there is nothing to name. */
+export function denied(what: 'call' | 'model' | 'sensitive_path', value: string | null, message: string): Rejection {
+  const named = what === 'sensitive_path' ? {} : { value: value === null ? null : value.slice(0, DENIED_CHARS_MAX) };
+  const body = JSON.stringify({ error: message, message, denied: what, ...named });
+  const reason = what === 'sensitive_path' ? what : `denied_${what}`;
+  return { reason, status: 403, statusLine: statusLine(403), message, body, headers: [], close: false };
+}
+
 const malformed = (message: string, status = 400, reason = 'bad_request'): Rejection =>
   rejection(reason, status, message, { close: true });
 
@@ -132,6 +142,16 @@ export const REJECTIONS = Object.freeze({
   contextsUnavailable: rejection('contexts_unavailable', 503, 'The gateway token cannot be checked right now.', {
     headers: RETRY_SOON,
   }),
+  /** The key, agent or account of a call that had just been let in. */
+  accessRevoked: rejection('revoked', 403, 'Access was revoked.'),
+  contentEncoding: rejection('bad_request', 400, 'The model of a body with content-encoding cannot be checked.'),
+  mediaType: rejection('bad_request', 400, 'The model of a body of this content type cannot be checked.'),
+  unreadableBody: rejection('bad_request', 400, 'The body is not what its content type says.'),
+  bodyTooLarge: rejection('body_too_large', 413, 'The body is too large for its model to be checked.'),
+  noBodyRoom: rejection('body_room', 503, 'There is no room to check the model of this body right now.', {
+    headers: RETRY_SOON,
+  }),
+  sensitivePath: denied('sensitive_path', null, 'This call hands out credentials or changes who has access.'),
   overloaded: rejection('overload', 503, 'The gateway is busy.', { headers: RETRY_SOON }),
   stopping: rejection('stopping', 503, 'The gateway is stopping.', { headers: RETRY_SOON, close: true }),
   spoolFull: rejection('spool_full', 503, 'The gateway cannot book usage right now.', {

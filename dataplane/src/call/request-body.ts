@@ -3,6 +3,7 @@
  * {@link stream} hands it on with backpressure, so that memory stays flat whatever its length.
  *
  *   collecting ──last chunk──▶ complete
+ *       ├──first chunk, known to be longer (expectLong)──▶ decided: it may stream
  *       └──more than bytesMax──▶ overflow (socket paused) ──stream()──▶ streaming ──last chunk──▶ complete
  */
 import { Readable } from 'node:stream';
@@ -43,6 +44,10 @@ export class RequestBody {
   #reservedBytes = 0;
   #parts: Buffer[] = [];
   #stream: BodyStream | null = null;
+  /** Reads the bytes of a body that is collected whole, as they arrive. */
+  #reader: BodyObserver | null = null;
+  /** It is longer than can be collected. */
+  #long = false;
   #paused = false;
   #gone = false;
 
@@ -51,9 +56,9 @@ export class RequestBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** True once it is known whether the body fits: complete, or too long to be collected. */
+  /** True once it is known whether the body fits (complete, or too long to be collected) and its first bytes are here. */
   get decided(): boolean {
-    return this.complete || this.overflow;
+    return this.complete || this.overflow || (this.#long && this.bytes > 0);
   }
 
   /** Takes the next bytes; the server takes its buffer back when this returns, so they are copied. */
@@ -72,10 +77,34 @@ export class RequestBody {
       if (last) stream.push(null);
       return;
     }
-    if (chunk.byteLength > 0) this.#parts.push(copy(chunk));
+    if (chunk.byteLength > 0) this.#collect(copy(chunk));
     const fits = this.bytes <= this.#bytesMax || this.#reserve();
-    if (last) this.onChange?.();
+    if (last || (this.#long && this.bytes > 0)) this.onChange?.();
     else if (!fits && !this.overflow) this.#overflow();
+    if (this.#long && !fits && !last) this.#pause();
+  }
+
+  #collect(bytes: Buffer): void {
+    this.#parts.push(bytes);
+    this.#reader?.observe(bytes);
+  }
+
+  /** It says that it is longer than can be collected: it is decided with its first bytes. */
+  expectLong(): void {
+    this.#long = true;
+  }
+
+  /** Like {@link collectWhole}, for a body that must be read before anything is decided: each byte goes to `reader`. */
+  readWhole(bytesMax: number, room: BodyRoom, reader: BodyObserver): void {
+    for (const part of this.#parts) reader.observe(part);
+    this.#reader = reader;
+    this.collectWhole(bytesMax, room);
+  }
+
+  /** The whole body, which stays; only when complete and not streamed. */
+  whole(): Buffer {
+    if (this.#parts.length !== 1) this.#parts = [Buffer.concat(this.#parts, this.bytes)];
+    return this.#parts[0]!;
   }
 
   /**
@@ -116,6 +145,7 @@ export class RequestBody {
   discard(): void {
     this.#gone = true;
     this.#parts = [];
+    this.#reader = null;
     this.onChange = null;
     this.#stream?.destroy();
     this.#release();

@@ -47,6 +47,47 @@ export interface Upstream {
   /** A failing status whose first 4 KiB contain this is not the provider's failure; null = no exemption. */
   readonly failureExemptMarker: string | null;
   readonly websocket: boolean;
+  /** Refused; empty where an admin allowed them for the account. */
+  readonly sensitiveCalls: readonly SensitiveCall[];
+  /** Null: the agent may make every call. */
+  readonly policy: CallPolicy | null;
+  /** Where calls name their model, first match first; empty: the provider has no models. */
+  readonly modelCalls: readonly ModelCall[];
+}
+
+/** One line of a provider's list of calls that hand out credentials or change who has access. */
+export interface SensitiveCall {
+  /** See policy/call-pattern.ts. */
+  readonly call: string;
+  /** Only where a query parameter of one of these names (patterns) is there; empty: whatever the query holds. */
+  readonly query: readonly string[];
+  /** Only where a header, or a query parameter, of one of these names is there. */
+  readonly headers: readonly string[];
+  /** Values of such headers that do no harm. */
+  readonly harmlessValues: readonly string[];
+}
+
+/** What an agent may call of one provider. */
+export interface CallPolicy {
+  /** Nothing. */
+  readonly closed: boolean;
+  /** Null: every call. */
+  readonly calls: readonly string[] | null;
+  /** Null: every model. */
+  readonly models: ModelPatterns | null;
+}
+
+/** `*` is any run of characters. */
+export interface ModelPatterns {
+  /** Null: every model that is not denied. */
+  readonly allow: readonly string[] | null;
+  readonly deny: readonly string[];
+}
+
+export interface ModelCall {
+  readonly call: string;
+  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment behind `x`), `free`. */
+  readonly at: string;
 }
 
 export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;

@@ -3,8 +3,8 @@
  * again is computed here, once per resolve. Throws on a message that the control plane should never send; no error
  * text holds a value of the message.
  */
-import type { IAgentContext, IInjection, IUpstream } from '@acg/proto/messages';
-import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
+import type { IAgentContext, ICallPolicy, IInjection, IUpstream } from '@acg/proto/messages';
+import type { AgentContext, AgentStatus, CallPolicy, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { decodeTerms } from './decode-terms.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
@@ -48,7 +48,23 @@ function decodeUpstream(message: IUpstream): Upstream {
     failureStatuses: new Set(message.failure?.statuses ?? []),
     failureExemptMarker: marker === undefined || marker === null || marker === '' ? null : marker,
     websocket: message.websocket ?? false,
+    sensitiveCalls: (message.sensitiveCalls ?? []).map(({ call, query, headers, harmlessValues }) => ({
+      call: text(call, 'sensitive call'),
+      query: query ?? [],
+      headers: headers ?? [],
+      harmlessValues: harmlessValues ?? [],
+    })),
+    policy: message.policy ? decodePolicy(message.policy) : null,
+    modelCalls: (message.modelCalls ?? []).map(({ call, at }) => ({ call: text(call, 'call'), at: text(at, 'place') })),
   });
+}
+
+function decodePolicy({ closed, calls, models }: ICallPolicy): CallPolicy {
+  return {
+    closed: closed ?? false,
+    calls: calls ? (calls.patterns ?? []) : null,
+    models: models ? { allow: models.allow ? (models.allow.patterns ?? []) : null, deny: models.deny ?? [] } : null,
+  };
 }
 
 function decodeInjection(message: IInjection): Injection {

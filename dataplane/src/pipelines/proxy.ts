@@ -1,8 +1,11 @@
 /**
  * The stages of a call (`/v1/proxy/…`) in their order.
  *
- *   accept → target → authenticate → route → circuit → admit → collect → forward ┐
- *                        any refusal answers and ends here                       ├─▶ relay → settle → last byte
+ *   accept → target → authenticate → route → policy → look → collect → models → circuit → once more → admit → forward ┐
+ *                        any refusal answers and ends here                                                            ├─▶ relay → settle → last byte
+ *
+ * Admission is the last step before the first byte goes upstream: neither a limit nor a revocation can be outlived by
+ * holding back a piece of the body.
  */
 
 import type { CallMetering } from '../call/call-metering.js';
@@ -14,9 +17,12 @@ import type { Settle } from '../call/settle.js';
 import { SilenceWatch } from '../call/silence.js';
 import { createAdmit } from '../call/stages/admit.js';
 import { createAuthenticate } from '../call/stages/authenticate.js';
-import { createCircuit } from '../call/stages/circuit.js';
+import { checkCall } from '../call/stages/check-call.js';
+import { checkModels } from '../call/stages/check-models.js';
+import { createCircuit, createCircuitLook } from '../call/stages/circuit.js';
 import { createCollect, EditedBodyBudget } from '../call/stages/collect.js';
 import { createForward } from '../call/stages/forward.js';
+import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import type { UpstreamPools } from '../upstream/pools.js';
 import type { PipelineDeps } from './pipeline-deps.js';
@@ -25,6 +31,8 @@ export interface ProxyPipelineDeps extends PipelineDeps {
   readonly options: {
     /** A longer body is not waited for. */
     readonly bufferedBodyBytesMax: number;
+    /** A longer body is not edited; one whose model must be checked is refused. */
+    readonly editedBodyBytesMax: number;
     /** Bytes of all bodies together that are held whole to be edited. */
     readonly editedBodiesBytesMax: number;
   };
@@ -46,9 +54,20 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         route,
       ],
       routed: [
+        checkCall,
+        createCircuitLook(circuits),
+        createCollect({
+          metering,
+          counters,
+          budget,
+          bufferedBodyBytesMax: options.bufferedBodyBytesMax,
+          readBodyBytesMax: options.editedBodyBytesMax,
+          advance,
+        }),
+        checkModels,
         createCircuit(circuits, advance),
+        createRecheck(contexts, advance),
         createAdmit(counters, advance),
-        createCollect(metering, budget, options.bufferedBodyBytesMax, advance),
         createForward(pools, metering, relaySupport(deps), failures),
       ],
     }),

@@ -2,7 +2,9 @@
 import { Pipeline } from '../call/pipeline.js';
 import { createAdmit } from '../call/stages/admit.js';
 import { createAuthenticate } from '../call/stages/authenticate.js';
+import { checkCall } from '../call/stages/check-call.js';
 import { createCircuit } from '../call/stages/circuit.js';
+import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { checkUpgrade, createUpgrade, type UpgradeDeps } from '../websocket/upgrade.js';
 import type { PipelineDeps } from './pipeline-deps.js';
@@ -16,7 +18,14 @@ export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
         createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
         route,
       ],
-      routed: [checkUpgrade, createCircuit(circuits, advance), createAdmit(counters, advance), createUpgrade(deps)],
+      routed: [
+        checkUpgrade,
+        checkCall,
+        createCircuit(circuits, advance),
+        createRecheck(contexts, advance),
+        createAdmit(counters, advance),
+        createUpgrade(deps),
+      ],
     }),
     failures.bug,
   );

@@ -33,6 +33,9 @@ export function upstreamOf(over: Partial<Upstream>): Upstream {
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
     websocket: false,
+    sensitiveCalls: [],
+    policy: null,
+    modelCalls: [],
     ...over,
   };
 }

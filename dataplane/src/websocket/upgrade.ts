@@ -43,6 +43,10 @@ export const checkUpgrade: RoutedStage = (x) => {
 
 export function createUpgrade(deps: UpgradeDeps): RoutedStage {
   return (x) => {
+    if (x.revoked) {
+      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+      return DONE;
+    }
     const { target, upstream, position } = x.routed;
     const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
     const query = injectCredential(headers, target.query, upstream.injection, position);

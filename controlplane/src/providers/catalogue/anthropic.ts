@@ -1,3 +1,4 @@
+import { ANTHROPIC_CALLS } from './model-calls.js';
 import { type BuiltInProvider, fixedAddress, secret } from './provider.js';
 
 const BASE_URL = 'https://api.anthropic.com';
@@ -24,5 +25,7 @@ export const anthropic: BuiltInProvider = {
   // 529 overloaded_error is the provider's, not the tenant's.
   failureStatuses: [500, 502, 503, 504, 529],
   failureExemptMarker: '',
+  sensitiveCalls: [{ call: '* /v1/organizations/**', why: 'admin API: keys, members, invitations' }],
+  modelCalls: ANTHROPIC_CALLS,
   websocket: false,
 };

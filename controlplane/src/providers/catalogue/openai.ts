@@ -1,3 +1,4 @@
+import { OPENAI_CALLS } from './model-calls.js';
 import { type BuiltInProvider, bearer, fixedAddress, secret, text } from './provider.js';
 
 const BASE_URL = 'https://api.openai.com';
@@ -25,5 +26,14 @@ export const openai: BuiltInProvider = {
   priceProvider: 'openai',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
+  sensitiveCalls: [
+    { call: '* /v1/organization/**', why: 'admin and service-account keys, members, invitations' },
+    { call: 'POST /v1/realtime/client_secrets', why: 'a short-lived key that goes around gateway, meter and budget' },
+    { call: 'POST /v1/realtime/sessions', why: 'the same, as it was called before' },
+    { call: 'POST /v1/realtime/transcription_sessions', why: 'the same, for transcriptions' },
+    { call: '* /v1/realtime/calls/**', why: 'a media session between the caller and the provider' },
+    { call: 'POST /v1/chatkit/sessions', why: 'a client secret for a browser' },
+  ],
+  modelCalls: OPENAI_CALLS,
   websocket: false,
 };

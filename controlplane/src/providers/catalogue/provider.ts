@@ -34,8 +34,32 @@ export interface BuiltInProvider {
   readonly failureStatuses: readonly number[];
   /** A failing answer that holds this text is a tenant's own trouble; `''` = none. */
   readonly failureExemptMarker: string;
+  /** Refused, unless an admin allowed them for the account. */
+  readonly sensitiveCalls: readonly SensitiveCall[];
+  /** Where calls name their model, first match first; empty: this provider has no models. */
+  readonly modelCalls: readonly ModelCall[];
   /** Whether frames need no metering, so that an upgrade may pass (docs/contract.md#websockets). */
   readonly websocket: boolean;
+}
+
+/** A call that hands out credentials or changes who has access. */
+export interface SensitiveCall {
+  /** Method or `*`, then a path: `*` is any run inside one segment, `**` any number of segments. */
+  readonly call: string;
+  readonly why: string;
+  /** Only with a query parameter of one of these names, in lower case. */
+  readonly query?: readonly string[];
+  /** Only with a header of one of these names; a query parameter of that name counts too (presigned URLs). */
+  readonly headers?: readonly string[];
+  /** Values of such headers that do no harm. */
+  readonly harmlessValues?: readonly string[];
+}
+
+export interface ModelCall {
+  /** As in {@link SensitiveCall}. */
+  readonly call: string;
+  /** `batch`: `requests[].params.model`; `path:x`: the segment behind `x`; `free`: none is named and none is used. */
+  readonly at: 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | `path:${string}`;
 }
 
 export interface ProviderAddress {

@@ -15,5 +15,7 @@ export const resend: BuiltInProvider = {
   priceProvider: '',
   failureStatuses: [500, 501, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526],
   failureExemptMarker: '',
+  sensitiveCalls: [{ call: '* /api-keys/**', why: 'long-lived keys' }],
+  modelCalls: [],
   websocket: false,
 };

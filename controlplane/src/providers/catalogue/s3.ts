@@ -1,5 +1,18 @@
 import { type BuiltInProvider, secret, text } from './provider.js';
 
+/** Sub-resources of buckets and objects that say who may read them, and who else hears of them. */
+const ACCESS_SETTINGS = [
+  'policy',
+  'acl',
+  'publicaccessblock',
+  'ownershipcontrols',
+  'replication',
+  'website',
+  'notification',
+  'logging',
+  'object-lock',
+];
+
 /** Any S3-compatible service: AWS S3, R2, MinIO. */
 export const s3: BuiltInProvider = {
   slug: 's3',
@@ -33,5 +46,20 @@ export const s3: BuiltInProvider = {
   failureStatuses: [500, 502, 503, 504],
   // Throttling of one customer comes as 503, too.
   failureExemptMarker: 'SlowDown',
+  sensitiveCalls: [
+    { call: 'GET /**', query: ['session'], why: 'CreateSession: credentials of their own' },
+    ...['PUT', 'DELETE', 'POST'].map((method) => ({
+      call: `${method} /**`,
+      query: ACCESS_SETTINGS,
+      why: 'opens the data to the world or to another account, or copies it there',
+    })),
+    ...['PUT', 'DELETE', 'POST', 'PATCH'].map((method) => ({
+      call: `${method} /**`,
+      headers: ['x-amz-acl', 'x-amz-grant-*'],
+      harmlessValues: ['private', 'bucket-owner-full-control'],
+      why: 'the same for one object or a new bucket',
+    })),
+  ],
+  modelCalls: [],
   websocket: false,
 };

@@ -17,5 +17,9 @@ export const supabase: BuiltInProvider = {
   // 500 is a query's own error: an agent could cause it at will. 540: project paused.
   failureStatuses: [502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 540],
   failureExemptMarker: '',
+  sensitiveCalls: [
+    { call: '* /auth/v1/admin/**', why: 'logs in as, or sets the password of, any user of the project' },
+  ],
+  modelCalls: [],
   websocket: true,
 };

@@ -19,5 +19,13 @@ export const vercel: BuiltInProvider = {
   priceProvider: '',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
+  sensitiveCalls: [
+    { call: '* /v*/user/tokens/**', why: 'tokens that survive revocation' },
+    { call: '* /v*/oauth/**', why: 'exchanges codes for tokens' },
+    { call: '* /v*/integrations/**/access_token', why: 'the token of an integration' },
+    { call: '* /v*/teams/*/members/**', why: 'who has access to the team' },
+    { call: '* /v*/projects/*/protection-bypass', why: 'a secret that opens protected deployments' },
+  ],
+  modelCalls: [],
   websocket: true,
 };

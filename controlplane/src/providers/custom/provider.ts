@@ -15,6 +15,8 @@ export interface CustomProvider {
   /** Stands before the key in the header, byte for byte. */
   readonly authPrefix: string | null;
   readonly usageFormat: (typeof USAGE_FORMATS)[number] | null;
+  /** Calls that are refused unless an admin allowed them for the account. */
+  readonly sensitivePaths: readonly string[];
 }
 
 export function customCredentialFields(authType: AuthType): readonly CredentialField[] {

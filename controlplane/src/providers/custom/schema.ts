@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PageReply } from '../../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
+import { CallPatterns } from '../catalogue/call-patterns.js';
 import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './provider.js';
 
 const Slug = Type.String({ pattern: '^[a-z0-9-]{2,40}$', description: '2 to 40 of a-z, 0-9 and -.' });
@@ -26,6 +27,7 @@ export const ListedProvider = Type.Object({
   authName: Type.Unsafe<string | null>(nullable),
   authPrefix: Type.Unsafe<string | null>(nullable),
   usageFormat: Type.Unsafe<string | null>(nullable),
+  sensitivePaths: Type.Array(Type.String(), { description: 'Refused unless the account allows them.' }),
   builtIn: Type.Boolean(),
   createdAt: Type.Unsafe<string | null>({ ...nullable, format: 'date-time', description: 'Null: built in.' }),
 });
@@ -43,6 +45,7 @@ const options = {
   authName: Type.Optional(AuthName),
   authPrefix: Type.Optional(AuthPrefix),
   usageFormat: Type.Optional(UsageFormat),
+  sensitivePaths: Type.Optional(CallPatterns),
 };
 
 export const CustomProviderInput = Body({ slug: Slug, ...settings, ...options });

@@ -46,6 +46,7 @@ export class CustomProviderService {
       authName: input.authName ?? null,
       authPrefix: input.authPrefix ?? null,
       usageFormat: input.usageFormat ?? null,
+      sensitivePaths: input.sensitivePaths ?? [],
     };
     checkAuthSettings(settings);
     await this.#checkBaseUrl(orgId, input.baseUrl);
@@ -128,6 +129,7 @@ function merge(before: store.CustomProviderRow, put: CustomProviderPut): store.C
     authName: put.authName === undefined ? (sameAuth ? before.authName : null) : put.authName,
     authPrefix: put.authPrefix === undefined ? (sameAuth ? before.authPrefix : null) : put.authPrefix,
     usageFormat: put.usageFormat === undefined ? before.usageFormat : put.usageFormat,
+    sensitivePaths: put.sensitivePaths ?? before.sensitivePaths,
   };
 }
 
@@ -147,13 +149,22 @@ const fieldNames = (authType: AuthType): string =>
     .join();
 
 function changesOf(before: store.CustomProviderRow, after: store.CustomProviderRow): Changes {
-  const fields = ['displayName', 'baseUrl', 'authType', 'authName', 'authPrefix', 'usageFormat'] as const;
-  const changed = fields.filter((field) => before[field] !== after[field]);
+  const fields = [
+    'displayName',
+    'baseUrl',
+    'authType',
+    'authName',
+    'authPrefix',
+    'usageFormat',
+    'sensitivePaths',
+  ] as const;
+  const changed = fields.filter((field) => String(before[field]) !== String(after[field]));
   return Object.fromEntries(changed.map((field) => [field, [before[field], after[field]] as const]));
 }
 
 const present = (row: store.CustomProviderRow): CustomProviderView => ({
   ...row,
+  sensitivePaths: [...row.sensitivePaths],
   builtIn: false,
   createdAt: row.createdAt.toISOString(),
 });
@@ -167,6 +178,7 @@ const presentBuiltIn = (provider: Catalogue['providers'][number]): ListedProvide
   authName: provider.authName,
   authPrefix: null,
   usageFormat: provider.usageFormat === 'none' ? null : provider.usageFormat,
+  sensitivePaths: provider.sensitiveCalls.map(({ call }) => call),
   builtIn: true,
   createdAt: null,
 });

@@ -12,7 +12,8 @@ export type CustomProviderSettings = Omit<CustomProviderRow, 'id' | 'slug' | 'cr
 
 const columns = (sql: Sql | Tx) => sql`
   id, slug, display_name as "displayName", base_url as "baseUrl", auth_type as "authType", auth_name as "authName",
-  auth_prefix as "authPrefix", usage_format as "usageFormat", created_at as "createdAt"`;
+  auth_prefix as "authPrefix", usage_format as "usageFormat", sensitive_paths as "sensitivePaths",
+  created_at as "createdAt"`;
 
 export async function listLive(sql: Sql, orgId: string, page: Page): Promise<Listed<CustomProviderRow>> {
   const rows = await sql<CustomProviderRow[]>`
@@ -49,9 +50,10 @@ export async function insertProvider(
 ): Promise<CustomProviderRow> {
   const [row] = await tx<CustomProviderRow[]>`
     insert into custom_providers
-      (id, org_id, slug, display_name, base_url, auth_type, auth_name, auth_prefix, usage_format)
+      (id, org_id, slug, display_name, base_url, auth_type, auth_name, auth_prefix, usage_format, sensitive_paths)
     values (${provider.id}, ${orgId}, ${provider.slug}, ${provider.displayName}, ${provider.baseUrl},
-            ${provider.authType}, ${provider.authName}, ${provider.authPrefix}, ${provider.usageFormat})
+            ${provider.authType}, ${provider.authName}, ${provider.authPrefix}, ${provider.usageFormat},
+            ${[...provider.sensitivePaths]}::text[])
     returning ${columns(tx)}`;
   return row!;
 }
@@ -65,7 +67,7 @@ export async function updateProvider(
   const [row] = await tx<CustomProviderRow[]>`
     update custom_providers set display_name = ${settings.displayName}, base_url = ${settings.baseUrl},
            auth_type = ${settings.authType}, auth_name = ${settings.authName}, auth_prefix = ${settings.authPrefix},
-           usage_format = ${settings.usageFormat}
+           usage_format = ${settings.usageFormat}, sensitive_paths = ${[...settings.sensitivePaths]}::text[]
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;

@@ -35,8 +35,9 @@ const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
 
 export function createAuthenticate(deps: AuthenticateDeps): Stage {
   const decide = (x: Exchange, lookup: Lookup): boolean => {
-    const rejection = lookup.context === null ? REFUSALS[lookup.refusal] : take(x, lookup.context, deps);
+    const rejection = lookupRefusal(x, lookup, x.request.startedAtMs, deps.anyStatus);
     if (rejection !== null) x.reject(rejection);
+    else deps.onAuthenticated(x, lookup.context!);
     return rejection === null;
   };
   return (x) => {
@@ -49,6 +50,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
     x.position = position;
     x.agentRef = agentRefOf(headers);
     const tokenHash = hash('sha256', position.gatewayToken, 'hex');
+    x.tokenHash = tokenHash;
     const lookup = deps.contexts.get(tokenHash, x.agentRef);
     if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
     deps.contexts.resolve(tokenHash, x.agentRef, (found) => {
@@ -58,16 +60,15 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
   };
 }
 
-function take(x: Exchange, context: AgentContext, deps: AuthenticateDeps): Rejection | null {
+/** Null: the exchange has its context, and its key and agent are good. */
+export function lookupRefusal(x: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
+  const { context } = lookup;
+  if (context === null) return REFUSALS[lookup.refusal];
   x.context = context;
   // Checked at each request: an entry of the cache can outlive its key.
-  if (context.keyExpiresAtMs !== null && x.request.startedAtMs >= context.keyExpiresAtMs)
-    return REJECTIONS.unauthorized;
-  if (!deps.anyStatus && context.agentStatus !== 'active') {
-    return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
-  }
-  deps.onAuthenticated(x, context);
-  return null;
+  if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
+  if (anyStatus || context.agentStatus === 'active') return null;
+  return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
 }
 
 function agentRefOf(headers: readonly string[]): string {

@@ -6,6 +6,16 @@ import type { Circuits } from '../../circuit/circuits.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import { circuitOpen } from '../rejections.js';
 
+/** Before anything is waited for: nobody sends a body to a circuit that is open. */
+export function createCircuitLook(circuits: Pick<Circuits, 'view'>): RoutedStage {
+  return (x) => {
+    const circuit = circuits.view(x.routed.upstream.circuitKey);
+    if (circuit?.state !== 'OPEN') return NEXT;
+    x.reject(circuitOpen(circuit.openUntilMs, Date.now()));
+    return DONE;
+  };
+}
+
 export function createCircuit(circuits: Circuits, advance: Advance): RoutedStage {
   return (x) => {
     const { circuitKey } = x.routed.upstream;
@@ -17,6 +27,7 @@ export function createCircuit(circuits: Circuits, advance: Advance): RoutedStage
       x.reject(circuitOpen(circuit.openUntilMs, Date.now()));
       return DONE;
     }
+    x.waited = true;
     circuits.acquireProbe(circuitKey, circuit.epoch, (lease) => {
       if (lease === null) {
         x.reject(circuitOpen(0, Date.now()));

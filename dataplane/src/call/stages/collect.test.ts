@@ -34,9 +34,9 @@ const LINE = `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bea
 /** A call whose head has been understood and whose body has not begun. */
 async function begun(framing: string): Promise<RawPeer> {
   const agent = await connectRaw(gateway.port);
-  const before = gateway.admissions.length;
+  const before = gateway.looks.length;
   agent.send(`${LINE}${framing}\r\n\r\n`);
-  await eventually(() => gateway.admissions.length > before);
+  await eventually(() => gateway.looks.length > before);
   return agent;
 }
 

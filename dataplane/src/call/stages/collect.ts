@@ -1,8 +1,15 @@
-/** Waits until the request's body is either here whole or known to be too long, which then streams. */
+/**
+ * Waits until the request's body is either here whole or known to be too long, which then streams from its first bytes
+ * on. A body that must be read before the call is allowed is here whole afterwards, or refused.
+ */
 
+import type { Counters } from '../../counters/counters.js';
 import type { CallMetering } from '../call-metering.js';
-import { type Advance, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
-import type { BodyRoom } from '../request-body.js';
+import type { RoutedExchange } from '../exchange.js';
+import { firstLook } from '../first-look.js';
+import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
+import { REJECTIONS } from '../rejections.js';
+import type { BodyRoom, RequestBody } from '../request-body.js';
 
 /** Bounds the bytes of all bodies that are held whole because they have to be edited. */
 export class EditedBodyBudget implements BodyRoom {
@@ -16,7 +23,7 @@ export class EditedBodyBudget implements BodyRoom {
     return this.#bytesLeft;
   }
 
-  /** False: no room; the body streams unedited and its usage is estimated. */
+  /** False: no room; a body that was only to be edited streams as it is, and its usage is estimated. */
   reserve(bytes: number): boolean {
     if (bytes > this.#bytesLeft) return false;
     this.#bytesLeft -= bytes;
@@ -28,28 +35,66 @@ export class EditedBodyBudget implements BodyRoom {
   }
 }
 
-export function createCollect(
-  metering: Pick<CallMetering, 'bodyBytesWanted'>,
-  budget: EditedBodyBudget,
-  bufferedBodyBytesMax: number,
-  advance: Advance,
-): RoutedStage {
+export interface CollectDeps {
+  readonly metering: Pick<CallMetering, 'bodyBytesWanted'>;
+  readonly counters: Pick<Counters, 'standing'>;
+  readonly budget: EditedBodyBudget;
+  readonly bufferedBodyBytesMax: number;
+  /** Of a body that must be read before the call is allowed. */
+  readonly readBodyBytesMax: number;
+  readonly advance: Advance;
+}
+
+export function createCollect(deps: CollectDeps): RoutedStage {
+  const look = (x: RoutedExchange): void => lookFirst(x, deps.counters);
   return (x) => {
     const { body } = x;
     if (body === null) return NEXT;
-    if (!body.complete) {
-      const wanted = metering.bodyBytesWanted(x);
-      const { contentLength } = x.request;
-      // A body that says it is longer than can be edited is not held back at all.
-      const isWanted = wanted > bufferedBodyBytesMax && contentLength <= wanted;
-      if (isWanted) body.collectWhole(wanted, budget);
-      else if (contentLength > bufferedBodyBytesMax) return NEXT;
+    const says = x.request.contentLength;
+    if (x.bodyReader !== null && says > deps.readBodyBytesMax) {
+      x.reject(REJECTIONS.bodyTooLarge);
+      return DONE;
     }
-    if (body.decided) return NEXT;
+    if (!body.complete || x.bodyReader !== null) begin(x, body, says, deps);
+    if (body.decided) return decide(x, body, deps) ? NEXT : DONE;
+    x.waited = true;
     body.onChange = () => {
       body.onChange = null;
-      if (!x.over) advance(x);
+      if (!x.over && decide(x, body, deps)) deps.advance(x);
     };
+    // Nearly every body comes in the same turn as its head, and needs no look of its own.
+    setImmediate(look, x);
     return WAIT;
   };
+}
+
+function begin(x: RoutedExchange, body: RequestBody, contentLength: number, deps: CollectDeps): void {
+  if (x.bodyReader !== null) {
+    body.readWhole(deps.readBodyBytesMax, deps.budget, x.bodyReader);
+    return;
+  }
+  const wanted = deps.metering.bodyBytesWanted(x);
+  // A body that says it is longer than can be edited is not held back at all.
+  if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted) body.collectWhole(wanted, deps.budget);
+  else if (contentLength > deps.bufferedBodyBytesMax) body.expectLong();
+}
+
+/** False: refused. */
+function decide(x: RoutedExchange, body: RequestBody, { readBodyBytesMax }: CollectDeps): boolean {
+  if (x.bodyReader === null) return true;
+  const tooLarge = body.bytes > readBodyBytesMax;
+  if (body.complete && !tooLarge) return true;
+  x.reject(tooLarge ? REJECTIONS.bodyTooLarge : REJECTIONS.noBodyRoom);
+  return false;
+}
+
+/** The body is not here yet: what is over its limits already need not send it. */
+function lookFirst(x: RoutedExchange, counters: Pick<Counters, 'standing'>): void {
+  if (x.over || x.body!.decided) return;
+  const { context, upstream } = x.routed;
+  counters.standing({ terms: context.terms, providerSlugs: [upstream.providerSlug] }, (standing) => {
+    if (standing === null || x.over || x.body!.decided) return;
+    const rejection = firstLook(standing, context.terms.limits, Date.now());
+    if (rejection !== null) x.reject(rejection);
+  });
 }

@@ -6,6 +6,7 @@ import { buildCall } from '../build-call.js';
 import type { CallMetering } from '../call-metering.js';
 import type { Failures } from '../failures.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
+import { REJECTIONS } from '../rejections.js';
 import { Relay, type RelaySupport } from '../relay.js';
 
 export function createForward(
@@ -15,6 +16,10 @@ export function createForward(
   failures: Pick<Failures, 'notBegun'>,
 ): RoutedStage {
   return (x) => {
+    if (x.revoked) {
+      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+      return DONE;
+    }
     const { upstream } = x.routed;
     let call: UpstreamCall;
     try {

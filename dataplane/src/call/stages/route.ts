@@ -26,7 +26,8 @@ export const route: Stage = (x) => {
   return DONE;
 };
 
-function findUpstream(x: Exchange): Rejection | null {
+/** Null: found. Again for a context that is newer than the one before. */
+export function findUpstream(x: Exchange): Rejection | null {
   const context = x.context!;
   const target = x.target!;
   const position = x.position!;

@@ -2,7 +2,9 @@
  * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, rpd, budgetCents}, spentCents, month, budgetResetAt,
- *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt}] }
+ *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt, policy}] }
+ *
+ * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
  * Times are Unix seconds. The counters' figures are null while their store is unavailable.
  */
@@ -58,6 +60,7 @@ function describe(
         status: upstream.accountStatus,
         circuit: circuits.view(upstream.circuitKey)?.state ?? 'CLOSED',
         ...describeWindows(window),
+        policy: upstream.policy,
       };
     }),
   };

@@ -8,7 +8,7 @@ import type { IUsageRecord } from '@acg/proto/messages';
 import type { Circuit } from '../../circuit/circuits.js';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
-import type { Admission, AdmissionRequest, AgentStanding } from '../../counters/counters.js';
+import type { Admission, AdmissionRequest, AgentStanding, StandingRequest } from '../../counters/counters.js';
 import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
 import { termsOf } from '../../counters/testing/terms-fixture.js';
 import type { UsageMeter, UsageReading } from '../../metering/meter.js';
@@ -47,6 +47,9 @@ export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Ups
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
     websocket: false,
+    sensitiveCalls: [],
+    policy: null,
+    modelCalls: [],
     ...changes,
   };
 }
@@ -112,6 +115,8 @@ export class Fixture {
   readonly records: IUsageRecord[] = [];
   readonly rejections: string[] = [];
   readonly admissions: AdmissionRequest[] = [];
+  /** Looks at the limits that consumed nothing. */
+  readonly looks: StandingRequest[] = [];
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
@@ -196,6 +201,7 @@ export class Fixture {
         connectionsMax: 1_000,
         inflightMax: 1_000,
         handshakeTimeoutMs: 30_000,
+        editedBodyBytesMax: 10 * 1024 * 1024,
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
       },
@@ -210,7 +216,10 @@ export class Fixture {
           else done(this.admission);
         },
         addSpend: (agentId, costNanos) => void this.spend.push([agentId, costNanos]),
-        standing: (_request, done) => done(this.standing),
+        standing: (request, done) => {
+          this.looks.push(request);
+          done(this.standing);
+        },
       },
       circuits: {
         view: () => this.circuit,

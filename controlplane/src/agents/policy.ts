@@ -1,0 +1,68 @@
+/** What an agent may call: per provider, which calls and which models. Data planes enforce it. */
+import type { ICallPolicy } from '@acg/proto/messages';
+import { type Static, Type } from 'typebox';
+import { InvalidInput } from '../domain/errors.js';
+import { CallPatterns, PATTERN_CHARS_MAX, PATTERNS_MAX } from '../providers/catalogue/call-patterns.js';
+
+const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX }), {
+  maxItems: PATTERNS_MAX,
+  uniqueItems: true,
+  description: 'Names of models; * is any run of characters, case does not matter.',
+});
+const strict = { additionalProperties: false } as const;
+
+const ProviderPolicy = Type.Object(
+  {
+    calls: Type.Optional(CallPatterns),
+    models: Type.Optional(
+      Type.Object({ allow: Type.Optional(ModelPatterns), deny: Type.Optional(ModelPatterns) }, strict),
+    ),
+  },
+  { ...strict, description: 'Without calls: all calls. Without models: all models.' },
+);
+export type ProviderPolicy = Static<typeof ProviderPolicy>;
+
+const policySchema = Type.Record(Type.String({ pattern: '^[a-z0-9-]{1,40}$' }), ProviderPolicy, {
+  ...strict,
+  maxProperties: PATTERNS_MAX,
+});
+export type AgentPolicy = Static<typeof policySchema>;
+
+/** By provider slug. Null: everything is allowed. */
+export const AgentPolicyField = Type.Unsafe<AgentPolicy | null>({
+  anyOf: [policySchema, { type: 'null' }],
+  description: 'By provider slug; a provider that is not named is closed. Null: everything is allowed.',
+});
+
+/** `namesModels`: false for a built-in provider that has none; null for a slug that is not built in. */
+export function checkPolicy(policy: AgentPolicy | null, namesModels: (slug: string) => boolean | null): void {
+  if (policy === null) return;
+  let patterns = 0;
+  for (const [slug, { calls, models }] of Object.entries(policy)) {
+    patterns += (calls?.length ?? 0) + (models?.allow?.length ?? 0) + (models?.deny?.length ?? 0);
+    if (models !== undefined && namesModels(slug) === false) {
+      throw new InvalidInput(`policy.${slug}.models: this provider has no models, leave it out`);
+    }
+  }
+  if (patterns > PATTERNS_MAX)
+    throw new InvalidInput(`policy must have at most ${PATTERNS_MAX} patterns, it has ${patterns}`);
+}
+
+/** What the policy says about one provider; undefined: everything is allowed. */
+export function policyOnTheWire(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
+  if (policy === null) return undefined;
+  const own = Object.hasOwn(policy, slug) ? policy[slug]! : null;
+  if (own === null) return { closed: true };
+  const { calls, models } = own;
+  return {
+    ...(calls === undefined ? {} : { calls: { patterns: calls } }),
+    ...(models === undefined
+      ? {}
+      : {
+          models: {
+            ...(models.allow === undefined ? {} : { allow: { patterns: models.allow } }),
+            deny: models.deny ?? [],
+          },
+        }),
+  };
+}

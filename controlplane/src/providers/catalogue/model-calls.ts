@@ -1,0 +1,49 @@
+/**
+ * Where the two model vendors' calls name their model. What is not listed here and sends a body is refused where an
+ * agent has a rule for models: it may use one that it does not name (runs of assistants, batches made of files).
+ */
+import type { ModelCall } from './provider.js';
+
+const named = (at: ModelCall['at'], ...paths: string[]): ModelCall[] =>
+  paths.map((path) => ({ call: `* ${path}`, at }));
+
+export const OPENAI_CALLS: readonly ModelCall[] = [
+  ...named(
+    'json',
+    '/v1/chat/completions',
+    '/v1/responses',
+    '/v1/responses/input_tokens',
+    '/v1/responses/compact',
+    '/v1/completions',
+    '/v1/embeddings',
+    '/v1/moderations',
+    '/v1/images/generations',
+    '/v1/audio/speech',
+  ),
+  ...named('json_or_form', '/v1/images/edits', '/v1/videos'),
+  ...named('form', '/v1/images/variations', '/v1/audio/transcriptions', '/v1/audio/translations'),
+  ...named(
+    'free',
+    '/v1/responses/*/cancel',
+    '/v1/conversations/**',
+    '/v1/files',
+    '/v1/uploads/**',
+    '/v1/vector_stores/**',
+    '/v1/batches/*/cancel',
+    '/v1/fine_tuning/jobs/*/cancel',
+  ),
+];
+
+export const ANTHROPIC_CALLS: readonly ModelCall[] = [
+  ...named('json', '/v1/messages', '/v1/messages/count_tokens', '/v1/complete'),
+  ...named('batch', '/v1/messages/batches'),
+  ...named('free', '/v1/messages/batches/*/cancel', '/v1/files'),
+];
+
+/** A tenant's own provider of one of the two formats, whose paths may begin otherwise. */
+export function customModelCalls(usageFormat: 'openai' | 'anthropic' | null): readonly ModelCall[] {
+  if (usageFormat === null) return named('json', '/**');
+  const calls = usageFormat === 'openai' ? OPENAI_CALLS : ANTHROPIC_CALLS;
+  const anywhere = calls.map(({ call, at }) => ({ call: call.replace('/v1/', '/**/'), at }));
+  return usageFormat === 'openai' ? [...named('path:deployments', '/**/deployments/*/**'), ...anywhere] : anywhere;
+}

@@ -1,0 +1,46 @@
+/**
+ * Key, agent, account and policy once more, directly before the call is admitted: while its body was awaited, or a probe
+ * place, they may have been revoked or changed.
+ */
+import type { Lookup } from '../../context/context-cache.js';
+import { callRulesOf } from '../../policy/call-rules.js';
+import type { RoutedExchange } from '../exchange.js';
+import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
+import { REJECTIONS, type Rejection } from '../rejections.js';
+import { type Contexts, lookupRefusal } from './authenticate.js';
+import { callRefusal } from './check-call.js';
+import { findUpstream } from './route.js';
+
+export function createRecheck(contexts: Contexts, advance: Advance): RoutedStage {
+  const decide = (x: RoutedExchange, lookup: Lookup): boolean => {
+    x.revoked = false;
+    const rejection = refusalOf(x, lookup);
+    if (rejection !== null) x.reject(rejection);
+    return rejection === null;
+  };
+  return (x) => {
+    if (!x.waited) return NEXT;
+    const lookup = contexts.get(x.tokenHash, x.agentRef);
+    if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
+    contexts.resolve(x.tokenHash, x.agentRef, (found) => {
+      if (!x.over && decide(x, found)) advance(x);
+    });
+    return WAIT;
+  };
+}
+
+function refusalOf(x: RoutedExchange, lookup: Lookup): Rejection | null {
+  const { context, upstream } = x.routed;
+  const refused = lookupRefusal(x, lookup, Date.now());
+  if (refused !== null || lookup.context === context) return refused;
+  const rerouted = findUpstream(x);
+  if (rerouted !== null) return rerouted;
+  const now = x.routed.upstream;
+  // A probe place, and what the circuit said, are another origin's.
+  if (now.circuitKey !== upstream.circuitKey) return REJECTIONS.contextsUnavailable;
+  const rules = callRulesOf(now);
+  const denied = rules === null ? null : callRefusal(x, rules);
+  if (denied !== null) return denied;
+  // A rule for models is new, and the body was not read: the next try will be.
+  return rules?.models && x.bodyReader !== null && x.bodyModels === null ? REJECTIONS.contextsUnavailable : null;
+}

@@ -1,0 +1,110 @@
+/** Bodies that are held back: neither a limit nor a revocation can be outlived with them. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+
+let upstream: RawUpstream;
+let gateway: Fixture;
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { bufferedBodyBytesMax: 100 });
+});
+
+afterEach(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+/** A call of which the gateway has all but `held` bytes of its body. */
+async function begun(contentLength: number, held: number): Promise<RawPeer> {
+  const agent = await connectRaw(gateway.port);
+  const looks = gateway.looks.length;
+  agent.send(
+    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: ${contentLength}\r\n\r\n${'b'.repeat(contentLength - held)}`,
+  );
+  await eventually(() => gateway.looks.length > looks);
+  return agent;
+}
+
+test('withheld: a call is admitted when its body is here, and not before', async () => {
+  const agents = await Promise.all(Array.from({ length: 5 }, () => begun(10, 1)));
+  expect(gateway.admissions).toHaveLength(0);
+  gateway.admission = { ...gateway.admission, outcome: 'rpm', refusedBy: 0, passesAtSec: 1_900_000_000 };
+  for (const agent of agents) {
+    agent.send('b');
+    await agent.sees('HTTP/1.1 429 ');
+  }
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([5, 0]);
+});
+
+test('withheld: a long body counts with its first bytes', async () => {
+  const agent = await begun(200, 200);
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
+  agent.send('b');
+  const provider = await upstream.connection();
+  await provider.sees('\r\n\r\nb');
+  expect(gateway.admissions).toHaveLength(1);
+  agent.send('b'.repeat(199));
+  await provider.sees('b'.repeat(200));
+});
+
+test('withheld: what is over a limit already need not send its body', async () => {
+  gateway.standing = {
+    spentNanos: 0,
+    windows: [{ providerSlug: 'openai', remaining: [0, 5, 0], resetAtSec: [1_900_000_000, null, null] }],
+  };
+  const agent = await begun(10, 10);
+  await agent.sees('HTTP/1.1 429 ');
+  expect(agent.text).toContain('"limitType":"rpm"');
+  expect(agent.text.toLowerCase()).toContain('x-ratelimit-reset: 1900000000');
+  expect(gateway.admissions).toHaveLength(0);
+});
+
+test('withheld: an open circuit is said before the body', async () => {
+  gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: Date.now() + 60_000 };
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: 10\r\n\r\n`,
+  );
+  await agent.sees('HTTP/1.1 503 ');
+});
+
+test.each([
+  ['a revoked key', { context: null, refusal: 'unknown_token' } as const, 401],
+  ['a paused agent', { context: contextOf([], { agentStatus: 'paused' }), refusal: null }, 403],
+  ['a deleted account', { context: contextOf([], { unassignedProviders: new Set(['openai']) }), refusal: null }, 403],
+  ['a key whose time is over', { context: contextOf([], { keyExpiresAtMs: 1 }), refusal: null }, 401],
+  ['a control plane that is away', { context: null, refusal: 'unavailable' } as const, 503],
+])('withheld: %s is noticed when the last byte comes', async (_what, lookup, status) => {
+  for (const later of [false, true]) {
+    const agent = await begun(10, 1);
+    const before = gateway.lookup;
+    gateway.lookup = lookup;
+    gateway.lookupLater = later;
+    agent.send('b');
+    await agent.sees(`HTTP/1.1 ${status} `);
+    expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
+    gateway.lookup = before;
+    gateway.lookupLater = false;
+  }
+});
+
+test('withheld: a policy and a credential that changed meanwhile hold for the call', async () => {
+  const policy = { closed: false, calls: null, models: { allow: ['gpt-5-mini'], deny: [] } };
+  const modelCalls = [{ call: '* /x', at: 'json' }];
+  const agent = await begun(10, 1);
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { policy, modelCalls })]), refusal: null };
+  agent.send('b');
+  await agent.sees('HTTP/1.1 400 '); // no content type: the model cannot be read
+  const { injection } = upstreamOf(upstream.origin);
+  const rotated = upstreamOf(upstream.origin, {
+    injection: { ...injection, value: 'Bearer rotated' } as typeof injection,
+  });
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)]), refusal: null };
+  const other = await begun(10, 1);
+  gateway.lookup = { context: contextOf([rotated]), refusal: null };
+  other.send('b');
+  const provider = await upstream.connection();
+  await provider.sees('authorization: Bearer rotated\r\n');
+});

@@ -1,0 +1,89 @@
+/** All rules that hold for one agent's calls to one provider, compiled once per context. */
+import type { CallPolicy, Upstream } from '../context/agent-context.js';
+import { strictSegments } from './call-path.js';
+import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
+import { ModelRule } from './model-rule.js';
+import { SensitiveCalls } from './sensitive.js';
+
+/** Where a call's model is to be looked for; `unknown`: the provider's file does not say. */
+export type ModelPlace = 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'unknown' | `path:${string}`;
+
+interface ModelCallPattern {
+  readonly pattern: CallPattern;
+  readonly at: ModelPlace;
+}
+
+/** They name no model and use none. */
+const MODEL_FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+/** Some servers take such a header's word for the method. */
+const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override']);
+
+export class CallRules {
+  /** Null: every model is allowed, and no body needs to be read. */
+  readonly models: ModelRule | null;
+  readonly #sensitive: SensitiveCalls | null;
+  readonly #policy: CallPolicy | null;
+  readonly #calls: readonly CallPattern[] | null;
+  readonly #modelCalls: readonly ModelCallPattern[];
+  readonly #basePath: string;
+
+  constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
+    const models = policy?.models ?? null;
+    this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCalls(sensitiveCalls);
+    this.#policy = policy;
+    this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compile);
+    this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);
+    this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compile(call), at: at as ModelPlace }));
+    this.#basePath = basePath;
+  }
+
+  /** Whether the call hands out credentials or changes who has access. */
+  sensitive(method: string, rest: string, query: string | null, headers: readonly string[]): boolean {
+    return this.#sensitive?.match(method, this.#basePath, rest, query, headers) ?? false;
+  }
+
+  /** Whether the policy allows the call, whatever its model. `plainPath`: without dot segments. */
+  allows(method: string, rest: string, plainPath: boolean, headers: readonly string[]): boolean {
+    const policy = this.#policy;
+    if (policy === null) return true;
+    if (policy.closed) return false;
+    if (this.#calls === null && this.models === null) return true;
+    if (overridesMethod(headers)) return false;
+    const calls = this.#calls;
+    if (calls === null) return true;
+    if (!plainPath) return false;
+    const segments = strictSegments(rest);
+    for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments)) return true;
+    return false;
+  }
+
+  modelPlace(method: string, rest: string): ModelPlace {
+    if (MODEL_FREE_METHODS.has(method)) return 'free';
+    const segments = strictSegments(rest);
+    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at ?? 'unknown';
+  }
+}
+
+const rulesOf = new WeakMap<Upstream, CallRules | null>();
+
+/** Null: everything is allowed. */
+export function callRulesOf(upstream: Upstream): CallRules | null {
+  let rules = rulesOf.get(upstream);
+  if (rules === undefined) {
+    rules = upstream.policy === null && upstream.sensitiveCalls.length === 0 ? null : new CallRules(upstream);
+    rulesOf.set(upstream, rules);
+  }
+  return rules;
+}
+
+/** A pattern that cannot be read would silently allow nothing, or deny nothing. */
+function compile(call: string): CallPattern {
+  const pattern = parseCallPattern(call, strictSegments);
+  if (pattern === null) throw new Error('a call that is no pattern');
+  return pattern;
+}
+
+function overridesMethod(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) if (METHOD_OVERRIDES.has(headers[i]!)) return true;
+  return false;
+}

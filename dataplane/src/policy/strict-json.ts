@@ -1,0 +1,303 @@
+/**
+ * Whether a JSON document means the same to every parser. Fed as the body arrives, in pieces of any size; builds nothing.
+ *
+ *   not_json    breaks the grammar of RFC 8259 (or is no UTF-8): lenient parsers might read something into it
+ *   ambiguous   parsers may differ: a name twice in one object (which one counts?), a name with NUL (the end of a C
+ *               string) or half a surrogate pair (dropped, replaced or kept), a name that only differs in case from one
+ *               that is looked for (some libraries do not care)
+ *
+ * Names are compared as they read after their escapes.
+ */
+import { isUtf8 } from 'node:buffer';
+
+export type JsonProblem = 'not_json' | 'ambiguous';
+
+const DEPTH_MAX = 512;
+/** So many names of an object are compared one by one; more are kept in a set. */
+const FEW_NAMES = 8;
+const NAME_BYTES_MAX = 4_096;
+
+const VALUE = 0;
+const FIRST_ITEM = 1; // or the end of an empty array
+const FIRST_NAME = 2; // or the end of an empty object
+const NAME = 3;
+const COLON = 4;
+const AFTER = 5;
+const STRING = 6;
+const ESCAPE = 7;
+const UNICODE = 8;
+const NUMBER = 9;
+const LITERAL = 10;
+const END = 11;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
+const NUMBER_GRAMMAR = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER_BYTES_MAX = 512;
+const LITERALS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
+const NEVER_IN_NAMES = /[\0\ud800-\udfff]/u; // with the flag: lone halves only
+
+export class StrictJson {
+  #problem: JsonProblem | null = null;
+  #state = VALUE;
+  /** Per open container: the names of an object so far, null for an array. */
+  readonly #open: (string[] | Set<string> | null)[] = [];
+  readonly #watched: ReadonlySet<string>;
+  readonly #watchedDepthMax: number;
+  #isName = false;
+  /** The number or literal under way. */
+  #text = '';
+  /** The name under way as it stands, escapes and all. */
+  #pieces: Buffer[] = [];
+  #hexLeft = 0;
+  /** The beginning of a UTF-8 character whose rest is in the next piece. */
+  #cutOff: Buffer = Buffer.alloc(0);
+
+  /** `watched`: lower-case names that are looked for, in objects at most so deep (1: the document itself). */
+  constructor(watched: readonly string[], watchedDepthMax: number) {
+    this.#watched = new Set(watched);
+    this.#watchedDepthMax = watchedDepthMax;
+  }
+
+  /** What is wrong with the bytes so far. */
+  get problem(): JsonProblem | null {
+    return this.#problem;
+  }
+
+  get #failed(): boolean {
+    return this.#problem === 'not_json';
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#failed || bytes.length === 0) return;
+    if (!this.#isUtf8(bytes)) {
+      this.#problem = 'not_json';
+      return;
+    }
+    let at = 0;
+    while (at < bytes.length && !this.#failed) at = this.#step(bytes, at);
+    if (this.#pieces.length > 0) this.#keepPieces();
+  }
+
+  /** The document has ended. */
+  end(): JsonProblem | null {
+    if (this.#state === NUMBER && this.#open.length === 0) this.#endNumber();
+    if (this.#state !== END || this.#cutOff.length > 0) this.#problem = 'not_json';
+    return this.#problem;
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#state) {
+      case STRING:
+        return this.#string(bytes, at);
+      case ESCAPE:
+        return this.#escape(bytes[at]!, at);
+      case UNICODE:
+        if (!isHex(bytes[at]!)) return this.#fail(at);
+        if (this.#isName) this.#pieces.push(bytes.subarray(at, at + 1));
+        if (--this.#hexLeft === 0) this.#state = STRING;
+        return at + 1;
+      case NUMBER:
+        return this.#number(bytes, at);
+      case LITERAL:
+        return this.#literal(bytes[at]!, at);
+      default:
+        return this.#structure(bytes[at]!, at);
+    }
+  }
+
+  #structure(byte: number, at: number): number {
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return at + 1;
+    switch (this.#state) {
+      case FIRST_ITEM:
+        return byte === 0x5d ? this.#close(at) : this.#value(byte, at);
+      case VALUE:
+        return this.#value(byte, at);
+      case FIRST_NAME:
+        return byte === 0x7d ? this.#close(at) : this.#name(byte, at);
+      case NAME:
+        return this.#name(byte, at);
+      case COLON:
+        if (byte !== 0x3a) return this.#fail(at);
+        this.#state = VALUE;
+        return at + 1;
+      case AFTER:
+        return this.#after(byte, at);
+      default:
+        return this.#fail(at); // a second document
+    }
+  }
+
+  #value(byte: number, at: number): number {
+    this.#text = '';
+    if (byte === QUOTE) {
+      this.#isName = false;
+      this.#state = STRING;
+    } else if (byte === 0x7b) return this.#openContainer([], FIRST_NAME, at);
+    else if (byte === 0x5b) return this.#openContainer(null, FIRST_ITEM, at);
+    else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
+      this.#state = NUMBER;
+      return at;
+    } else if (LITERALS[byte] !== undefined) {
+      this.#state = LITERAL;
+      return at;
+    } else return this.#fail(at);
+    return at + 1;
+  }
+
+  #openContainer(names: string[] | null, state: number, at: number): number {
+    if (this.#open.length >= DEPTH_MAX) return this.#fail(at);
+    this.#open.push(names);
+    this.#state = state;
+    return at + 1;
+  }
+
+  #close(at: number): number {
+    this.#open.pop();
+    this.#state = this.#open.length === 0 ? END : AFTER;
+    return at + 1;
+  }
+
+  #after(byte: number, at: number): number {
+    const isArray = this.#open[this.#open.length - 1] === null;
+    if (byte === 0x2c) {
+      this.#state = isArray ? VALUE : NAME;
+      return at + 1;
+    }
+    return byte === (isArray ? 0x5d : 0x7d) ? this.#close(at) : this.#fail(at);
+  }
+
+  #name(byte: number, at: number): number {
+    if (byte !== QUOTE) return this.#fail(at);
+    this.#isName = true;
+    this.#pieces = [];
+    this.#state = STRING;
+    return at + 1;
+  }
+
+  #string(bytes: Buffer, from: number): number {
+    let at = from;
+    while (at < bytes.length) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE || byte === BACKSLASH) break;
+      if (byte < 0x20) return this.#fail(at);
+      at++;
+    }
+    if (this.#isName && at > from) this.#pieces.push(bytes.subarray(from, at));
+    if (at === bytes.length) return at;
+    if (bytes[at] === BACKSLASH) {
+      if (this.#isName) this.#pieces.push(bytes.subarray(at, at + 1));
+      this.#state = ESCAPE;
+      return at + 1;
+    }
+    if (this.#isName) this.#endName();
+    else this.#endValue();
+    return at + 1;
+  }
+
+  #escape(byte: number, at: number): number {
+    if (this.#isName) this.#pieces.push(Buffer.from([byte]));
+    if (byte === 0x75) {
+      this.#hexLeft = 4;
+      this.#state = UNICODE;
+      return at + 1;
+    }
+    if (!ESCAPED.has(byte)) return this.#fail(at);
+    this.#state = STRING;
+    return at + 1;
+  }
+
+  /** The caller's buffer may change after {@link push}: what of a name is in it is copied. */
+  #keepPieces(): void {
+    const kept = Buffer.concat(this.#pieces);
+    this.#pieces = [kept];
+    if (kept.length > NAME_BYTES_MAX) this.#problem = 'not_json';
+  }
+
+  #endName(): void {
+    this.#state = COLON;
+    this.#isName = false;
+    const pieces = this.#pieces;
+    const raw = pieces.length === 1 ? pieces[0]!.toString() : Buffer.concat(pieces).toString();
+    this.#pieces = [];
+    const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+    if (!this.#add(name) || NEVER_IN_NAMES.test(name) || this.#resemblesWatched(name)) this.#problem ??= 'ambiguous';
+  }
+
+  /** False: the object has it already. */
+  #add(name: string): boolean {
+    const depth = this.#open.length - 1;
+    const names = this.#open[depth]!;
+    if (names instanceof Set) {
+      if (names.has(name)) return false;
+      names.add(name);
+      return true;
+    }
+    if (names.includes(name)) return false;
+    names.push(name);
+    if (names.length === FEW_NAMES) this.#open[depth] = new Set(names);
+    return true;
+  }
+
+  #resemblesWatched(name: string): boolean {
+    if (this.#open.length > this.#watchedDepthMax || this.#watched.has(name)) return false;
+    return this.#watched.has(name.normalize('NFKC').toLowerCase().trim());
+  }
+
+  #number(bytes: Buffer, from: number): number {
+    let at = from;
+    while (at < bytes.length && isNumberByte(bytes[at]!)) at++;
+    this.#text += bytes.toString('latin1', from, at);
+    if (this.#text.length > NUMBER_BYTES_MAX) return this.#fail(at);
+    if (at < bytes.length) this.#endNumber();
+    return at;
+  }
+
+  #endNumber(): void {
+    if (NUMBER_GRAMMAR.test(this.#text)) this.#endValue();
+    else this.#problem = 'not_json';
+  }
+
+  #literal(byte: number, at: number): number {
+    this.#text += String.fromCharCode(byte);
+    const word = LITERALS[this.#text.charCodeAt(0)]!;
+    if (!word.startsWith(this.#text)) return this.#fail(at);
+    if (this.#text === word) this.#endValue();
+    return at + 1;
+  }
+
+  #endValue(): void {
+    this.#state = this.#open.length === 0 ? END : AFTER;
+  }
+
+  #fail(at: number): number {
+    this.#problem = 'not_json';
+    return at + 1;
+  }
+
+  /** A character may stand across two pieces. */
+  #isUtf8(bytes: Buffer): boolean {
+    const whole = this.#cutOff.length === 0 ? bytes : Buffer.concat([this.#cutOff, bytes]);
+    const end = whole.length - cutOffBytes(whole);
+    this.#cutOff = Buffer.from(whole.subarray(end));
+    return isUtf8(whole.subarray(0, end));
+  }
+}
+
+/** How many bytes at the end are the beginning of a character that is not complete. */
+function cutOffBytes(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
+const isHex = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+const isNumberByte = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2b || byte === 0x2e || (byte | 0x20) === 0x65;
