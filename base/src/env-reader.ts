@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-export interface IntRule {
+interface IntRule {
   readonly fallback: number;
   readonly min: number;
   readonly max: number;

@@ -7,7 +7,7 @@ import { findBinaries } from '@acg/singlenode/postgres/binaries';
 import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
 import { atTeardown, temporaryDirectory } from './teardown.js';
 
-export interface BenchDatabase {
+interface BenchDatabase {
   readonly url: Secret;
   /** Of the server itself; its backends are its children. */
   readonly pid: number;

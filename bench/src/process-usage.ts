@@ -5,7 +5,7 @@ const TICK_US = 10_000; // sysconf(_SC_CLK_TCK) is 100 on every Linux that Node 
 const PAGE_BYTES = 4096;
 
 /** User + system time since the process started, all threads, µs (10 ms steps). */
-export function cpuTimeUs(pid: number): number {
+function cpuTimeUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_US;
@@ -17,7 +17,7 @@ export function residentBytes(pid: number): number {
 }
 
 /** The process and all that descend from it. */
-export function processTree(root: number): number[] {
+function processTree(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);

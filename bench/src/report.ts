@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly value: number;
 }

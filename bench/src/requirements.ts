@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { luaAvailable, nginxAvailable } from './references/nginx.js';
 
-export interface Requirements {
+interface Requirements {
   /** Without it the bench cannot run: the counters would be others. */
   readonly redis: boolean;
   readonly wrk: boolean;

@@ -9,6 +9,7 @@ import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
+import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import type { MasterKey } from './accounts/vault.js';
 import type { CircuitConfig } from './circuit/board.js';
@@ -49,8 +50,6 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly version: string;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Throws `ConfigError` that names every variable that is wrong. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {

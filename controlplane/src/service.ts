@@ -33,7 +33,7 @@ const SQL_CONNECTIONS_MAX = 10;
 const READ_CONNECTIONS_MAX = 6;
 const READ_TIMEOUT_MS = 30_000;
 
-export interface ServicePorts {
+interface ServicePorts {
   readonly port: number;
   readonly grpcPort: number;
   /** Null: metrics are served on `port`. */

@@ -1,11 +1,13 @@
 /**
  * Every setting of the data plane, read and checked once before any port opens (docs/configuration.md#configuration).
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
+import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import { parseRedisAddress, type RedisAddress } from './counters/redis-address.js';
 
@@ -45,8 +47,6 @@ export interface Config {
   readonly upstreamBodyTimeoutMs: number;
   readonly version: string;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Throws `ConfigError` that names every variable that is wrong. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {

@@ -39,7 +39,7 @@ export class LinkError extends Error {
   }
 }
 
-export interface WatchObserver {
+interface WatchObserver {
   onEvent(event: IWatchEvent): void;
   /** Exactly once, also after a clean end by the server; not after `cancel`. */
   onEnd(error: LinkError): void;

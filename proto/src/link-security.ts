@@ -8,7 +8,7 @@ import type { EnvReader } from '@acg/base/env-reader';
 import type { Secret } from '@acg/base/secret';
 import { ChannelCredentials, Metadata, ServerCredentials } from '@grpc/grpc-js';
 
-export interface LinkTls {
+interface LinkTls {
   readonly ca: Buffer;
   readonly cert: Buffer;
   readonly key: Buffer;

@@ -1,6 +1,6 @@
 /** What `npm start` prints when everything runs: the URLs and the next commands. */
 
-export interface Addresses {
+interface Addresses {
   readonly controlPlane: string;
   readonly dataPlane: string;
   readonly dataDir: string;

@@ -1,7 +1,7 @@
 /** One plane as a child process: started, watched, restarted when it dies, stopped with a signal. */
 import { type ChildProcess, fork } from 'node:child_process';
 
-export interface PlaneOptions {
+interface PlaneOptions {
   readonly name: string;
   /** Absolute path of its main.js. */
   readonly script: string;
@@ -11,7 +11,7 @@ export interface PlaneOptions {
 }
 
 /** The first message of a plane: it listens. */
-export interface ReadyMessage {
+interface ReadyMessage {
   readonly ready: true;
   readonly port: number;
   readonly grpcPort?: number;

@@ -27,7 +27,7 @@ export interface Member {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiResponse>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly token?: string | null;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface TestControlPlane {
   stop(): Promise<void>;
 }
 
-export interface SentMail {
+interface SentMail {
   readonly text: string;
   /** The token of the mail's link. */
   readonly token: string;

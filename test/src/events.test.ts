@@ -1,5 +1,7 @@
 /** Budget and abuse events on a real Postgres: each fact once, whoever books it and how often. */
+
 import { randomUUID } from 'node:crypto';
+import { NANOS_PER_CENT } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AbuseSigns, observeAbuse, pruneAbuse } from '@acg/controlplane/conclusions/abuse';
 import { budgetChanged, budgetFacts, sweepBudgets } from '@acg/controlplane/conclusions/budget-facts';
@@ -8,7 +10,6 @@ import { expect, test } from 'vitest';
 import { useTestDatabase } from './test-database.js';
 
 const database = useTestDatabase();
-const NANOS_PER_CENT = 10_000_000;
 const month = new Date().toISOString().slice(0, 7);
 const LIMITS = { rejections: 300, authFailures: 50, addresses: 20 };
 

@@ -3,7 +3,7 @@
  * can need each other; the wiring (parts, pipelines and the files at the root) stands at the bottom. A new import that is
  * not listed here fails `tidy`: list it if the folder really should know of the other one.
  */
-export type FolderRules = Readonly<Record<string, readonly string[]>>;
+type FolderRules = Readonly<Record<string, readonly string[]>>;
 
 const dataplane: FolderRules = {
   circuit: [],

@@ -1,7 +1,7 @@
 /** Reads who imports whom out of sources, types included. */
 import { dirname, join } from 'node:path';
 
-export interface Import {
+interface Import {
   readonly from: string;
   readonly to: string;
 }
@@ -32,4 +32,41 @@ export function importCircles(imports: readonly Import[]): readonly string[] {
   };
   for (const file of targets.keys()) visit(file, []);
   return circles;
+}
+
+const EXPORT =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+const NAMED_IMPORT = /(?:import|export)\s+(?:type\s+)?(\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s+'([^']+)'/g;
+const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'/g;
+
+/** `path: name` of what no other file imports by its name. Files that are imported whole are left out. */
+export function unusedExports(files: ReadonlyMap<string, string>): readonly string[] {
+  const whole = new Set<string>();
+  const used = new Set<string>();
+  for (const [from, text] of files) {
+    for (const [, what, target] of text.matchAll(NAMED_IMPORT)) {
+      const path = sourceOf(from, target!);
+      if (what!.startsWith('*')) whole.add(path);
+      else for (const part of what!.slice(1, -1).split(',')) used.add(`${path}: ${nameOf(part)}`);
+    }
+    for (const [, target] of text.matchAll(DYNAMIC_IMPORT)) whole.add(sourceOf(from, target!));
+  }
+  return [...files]
+    .filter(([path]) => !whole.has(path) && !path.includes('/generated/') && !path.endsWith('.d.ts'))
+    .flatMap(([path, text]) => Array.from(text.matchAll(EXPORT), ([, name]) => `${path}: ${name}`))
+    .filter((name) => !used.has(name));
+}
+
+/** Of `type a as b` it is `a`. */
+const nameOf = (part: string): string =>
+  part
+    .trim()
+    .replace(/^type\s+/, '')
+    .split(/\s+as\s+/)[0]!;
+
+/** The source that an import names: relative, or `@acg/<workspace>/<path>`. */
+function sourceOf(from: string, target: string): string {
+  if (target.startsWith('.')) return join(dirname(from), target.replace(/\.js$/, '.ts'));
+  const [, workspace, path] = /^@acg\/(\w+)\/(.*)$/.exec(target) ?? [];
+  return workspace === undefined ? target : `${workspace}/src/${path}.ts`;
 }

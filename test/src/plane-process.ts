@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-export interface Ready {
+interface Ready {
   readonly ready: true;
   readonly port: number;
   readonly grpcPort?: number;

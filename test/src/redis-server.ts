@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 
 const READY_TIMEOUT_MS = 15_000;
 
-export interface RedisServerOptions {
+interface RedisServerOptions {
   /** Extra configuration, e.g. `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
   /** Paths of PEM files; set → the port speaks TLS only. */

@@ -7,7 +7,7 @@ import type { Secret } from '@acg/base/secret';
 import type { ApiResponse } from './control-plane.js';
 import { TestPlane } from './plane-process.js';
 
-export interface StackOptions {
+interface StackOptions {
   /** Built-in providers' base URLs, e.g. `{ openai: 'http://127.0.0.1:1234' }`. */
   readonly providers?: Readonly<Record<string, string>>;
   readonly prices?: unknown;
@@ -19,7 +19,7 @@ export interface StackOptions {
   readonly dataPlaneEnv?: Readonly<Record<string, string>>;
 }
 
-export interface StackDatabase {
+interface StackDatabase {
   readonly url: Secret;
   drop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { FOLDER_RULES, ROOT_FILES, WIRING } from './folder-rules.js';
-import { importCircles, relativeImports } from './imports.js';
+import { importCircles, relativeImports, unusedExports } from './imports.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
@@ -14,6 +14,8 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const sources = tracked.filter((path) => /^(base|proto|dataplane|controlplane|singlenode)\/src\/.*\.ts$/.test(path));
 const production = sources.filter((path) => !path.endsWith('.test.ts') && !path.endsWith('.d.ts'));
+/** Made by the build from gateway.proto. */
+const generated = ['proto/src/generated/usage-record.ts'].filter((path) => existsSync(join(root, path)));
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 const offenders = (paths: readonly string[], bad: (source: string, path: string) => boolean): string[] =>
   paths.filter((path) => bad(text(path), path));
@@ -88,6 +90,31 @@ describe('tidy', () => {
 
   test('no files import each other in a circle, not even types', () => {
     expect(importCircles(imports)).toEqual([]);
+  });
+
+  test('what is exported has an importer', () => {
+    const paths = [...sources, ...generated, ...tracked.filter((path) => /^(test|bench)\/src\/.*\.ts$/.test(path))];
+    const unused = unusedExports(new Map(paths.map((path) => [path, text(path)])));
+    expect(unused.filter((name) => !/^(test|bench)\//.test(name))).toEqual([]);
+  });
+
+  test('what a workspace depends on is imported there', () => {
+    const unused = tracked
+      .filter((path) => /^\w+\/package\.json$/.test(path))
+      .flatMap((path) => {
+        const workspace = dirname(path);
+        const own = tracked.filter((p) => p.startsWith(`${workspace}/`) && /\.(ts|mjs)$/.test(p)).map(text);
+        const { dependencies = {} } = JSON.parse(text(path)) as { dependencies?: Record<string, string> };
+        return Object.keys(dependencies)
+          .filter((name) => !own.some((source) => source.includes(`'${name}'`) || source.includes(`'${name}/`)))
+          .map((name) => `${workspace}: ${name}`);
+      });
+    expect(unused).toEqual([]);
+  });
+
+  test('units, the form of a UUID and the callback that does nothing are written once, in base', () => {
+    const again = /const (?:MINUTE_MS|HOUR_MS|DAY_MS|NANOS_PER_CENT|UUID|ignore)\b[^=]*=/;
+    expect(offenders(production, (source, path) => !path.startsWith('base/') && again.test(source))).toEqual([]);
   });
 
   describe.each(Object.entries(FOLDER_RULES))('%s: folders', (plane, rules) => {

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { ResolvedAddress } from '../egress/check-url.js';
 
-export interface RaceOptions {
+interface RaceOptions {
   /** In the order in which they are tried; at least one. */
   readonly addresses: readonly ResolvedAddress[];
   /** Begins a connection; may throw. */

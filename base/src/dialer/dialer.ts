@@ -42,7 +42,7 @@ export interface DialerOptions {
 }
 
 /** Finding the address, dialling and the TLS handshake together took longer than allowed. */
-export class ConnectTimeout extends Error {
+class ConnectTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 

@@ -13,9 +13,9 @@ export interface ResolvedAddress {
 }
 
 /** All addresses of a name; rejects when the name does not resolve. */
-export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
+type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 
-export interface TenantUrlOptions {
+interface TenantUrlOptions {
   /** EGRESS_ALLOW_CIDRS: lifts the port, name and range rules for addresses in these ranges. */
   readonly allowCidrs: readonly string[];
   /** Refuse plain http, except to allowed ranges. */
@@ -47,7 +47,7 @@ export async function checkTenantUrl(raw: string, options: TenantUrlOptions): Pr
 }
 
 /** The parsed URL, or what is wrong with its text whatever ranges are allowed. */
-export function parseTenantUrl(raw: string): URL | string {
+function parseTenantUrl(raw: string): URL | string {
   if (typeof raw !== 'string' || raw.length > URL_LENGTH_MAX)
     return `must be at most ${URL_LENGTH_MAX} characters long`;
   if (UNCLEAN.test(raw)) return 'must hold no spaces, control characters, backslashes or characters beyond ASCII';

@@ -6,7 +6,7 @@
 import type { Resolver } from 'node:dns';
 import type { ResolvedAddress } from '../egress/check-url.js';
 
-export interface Answer {
+interface Answer {
   readonly addresses: readonly ResolvedAddress[];
   /** How long the answer may be kept, by its records; 0 when there is none or it is not whole. */
   readonly ttlSec: number;

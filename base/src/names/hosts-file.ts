@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { ResolvedAddress } from '../egress/check-url.js';
 
-export type Hosts = ReadonlyMap<string, readonly ResolvedAddress[]>;
+type Hosts = ReadonlyMap<string, readonly ResolvedAddress[]>;
 
 export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, ResolvedAddress[]>();

@@ -3,7 +3,7 @@
  * full names a short one stands for, which is how `minio.storage` is found inside a Kubernetes cluster.
  */
 
-export interface ResolvConf {
+interface ResolvConf {
   readonly search: readonly string[];
   /** A name with fewer dots is tried with the search domains first. */
   readonly ndots: number;

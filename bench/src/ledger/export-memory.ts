@@ -6,7 +6,7 @@ import type { ApiTarget } from './query-times.js';
 const MIB = 2 ** 20;
 const SAMPLE_EVERY_MS = 50;
 
-export interface ExportFigures {
+interface ExportFigures {
   readonly format: string;
   readonly records: number;
   readonly seconds: number;
@@ -15,7 +15,7 @@ export interface ExportFigures {
 }
 
 /** A client that takes no more than this and leaves after a while. */
-export interface SlowReader {
+interface SlowReader {
   readonly bytesPerSecond: number;
   readonly seconds: number;
 }

@@ -8,7 +8,7 @@ import { treeCpuUs } from '../process-usage.js';
 const DATA_PLANES = 4;
 const CALL_TIMEOUT_MS = 60_000;
 
-export interface IngestFigures {
+interface IngestFigures {
   readonly records: number;
   readonly recordsPerSecond: number;
   readonly controlPlaneCpuUsPerRecord: number;

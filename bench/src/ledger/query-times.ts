@@ -1,8 +1,9 @@
 /** Times of usage answers over HTTP, as a dashboard asks them: one at a time, caches warm. */
+import { DAY_MS } from '@acg/base/units';
 import { percentile } from '../statistics.js';
 import type { Seeded } from './seed.js';
 
-export interface QueryTime {
+interface QueryTime {
   readonly query: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -18,7 +19,7 @@ export interface ApiTarget {
   readonly session: string;
 }
 
-export async function fetchText({ url, session }: ApiTarget, path: string): Promise<string> {
+async function fetchText({ url, session }: ApiTarget, path: string): Promise<string> {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${session}` } });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text.slice(0, 200)}`);
@@ -26,7 +27,7 @@ export async function fetchText({ url, session }: ApiTarget, path: string): Prom
 }
 
 /** `paths` are asked in turn, so that no query is only ever about one agent. */
-export async function timeQuery(
+async function timeQuery(
   target: ApiTarget,
   query: string,
   paths: readonly string[],
@@ -45,7 +46,6 @@ export async function timeQuery(
   return { query, p50Ms: rounded(percentile(samples, 50)), p95Ms: rounded(percentile(samples, 95)), bytes };
 }
 
-const DAY_MS = 86_400_000;
 const QUERIES = 100;
 const COMPARES = 30;
 const LOG_FILTERS = [

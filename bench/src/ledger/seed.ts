@@ -1,10 +1,10 @@
 /** Fills the ledger by SQL: log rows over 90 days and the rollups that ingest would have made of them. */
 
+import { DAY_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
 
-const DAY_MS = 86_400_000;
 const DAYS = 90;
 const AGENTS = 200;
 const NEEDLES = 3;

@@ -11,7 +11,7 @@ import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
 
 const execute = promisify(execFile);
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly body: string;
 }
 
-export interface LoadResult {
+interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
   /** Answers that were not 2xx or 3xx, and socket errors. */

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** `status` 0: the connection broke or the answer could not be read. */
-export type AnswerDone = (status: number, head: string) => void;
+type AnswerDone = (status: number, head: string) => void;
 
 const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: (\d{1,15})\r\n/i;

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
 import type { Pace } from './pacer.js';
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ export interface Candidate {
   stop(): Promise<void>;
 }
 
-export interface Candidates {
+interface Candidates {
   readonly list: readonly Candidate[];
   /** Name of a reference that is left out → why. */
   readonly leftOut: Readonly<Record<string, string>>;

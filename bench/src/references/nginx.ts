@@ -14,7 +14,7 @@ export const nginxAvailable = (): boolean => existsSync('/usr/sbin/nginx');
 export const luaAvailable = (): boolean =>
   nginxAvailable() && LUA_MODULES.every((p) => existsSync(p)) && LUA_REDIS !== undefined;
 
-export interface Reference {
+interface Reference {
   readonly url: string;
   readonly child: Child;
 }

@@ -8,7 +8,7 @@ export function sealCredentials(vault: Vault, orgId: string, accountId: string, 
 }
 
 /** Base64, as the bytes come out of JSON rows. */
-export interface EncodedSeal {
+interface EncodedSeal {
   readonly id: string;
   readonly keyId: string;
   readonly nonce: string;

@@ -7,7 +7,7 @@ import { ENCRYPTED_TABLES } from './encrypted-tables.js';
 import { CannotDecrypt, type SealIdentity, type Vault } from './vault.js';
 
 /** `message` is one line that says what to set. */
-export class WrongMasterKeys extends Error {
+class WrongMasterKeys extends Error {
   constructor(problem: string) {
     super(`MASTER_KEYS: ${problem}`);
     this.name = 'WrongMasterKeys';

@@ -19,7 +19,7 @@ interface Row {
   readonly ciphertext: Buffer;
 }
 
-export interface Reencryption {
+interface Reencryption {
   /** Rows written anew, by table. */
   readonly written: Readonly<Record<string, number>>;
   /** `table id` of rows that no key opens: damaged or meddled with. They were left as they are. */

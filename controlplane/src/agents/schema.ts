@@ -4,7 +4,7 @@ import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { byLimit, type DefaultedLimitName, type LimitName } from '../limits/limit-fields.js';
 import { AgentPolicyField } from './policy.js';
 
-export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
+const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 const Status = Type.Unsafe<AgentStatus>({ type: 'string', enum: AGENT_STATUSES });
 
@@ -31,9 +31,9 @@ const shown = {
 };
 
 /** As lists show it. */
-export const AgentSummary = Type.Object({ ...shown, createdAt: Timestamp });
+const AgentSummary = Type.Object({ ...shown, createdAt: Timestamp });
 /** As the answer of its creation shows it. */
-export const AgentCreated = Type.Object({ ...shown, projectId: Uuid });
+const AgentCreated = Type.Object({ ...shown, projectId: Uuid });
 export const Agent = Type.Object({
   ...shown,
   projectId: Uuid,

@@ -7,7 +7,7 @@ import { Secret } from '@acg/base/secret';
 const PREFIX = 'acg_';
 const SHOWN_DIGITS = 8;
 
-export interface NewGatewayToken {
+interface NewGatewayToken {
   readonly secretKey: Secret;
   readonly keyPrefix: string;
   readonly tokenHash: Buffer;

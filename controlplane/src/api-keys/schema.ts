@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 
-export const KEY_SCOPES = ['agent', 'project', 'org'] as const;
+const KEY_SCOPES = ['agent', 'project', 'org'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 const Scope = Type.Unsafe<KeyScope>({ type: 'string', enum: KEY_SCOPES });
 const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
@@ -15,7 +15,7 @@ const shown = {
   createdAt: Timestamp,
 };
 
-export const ApiKeyCreated = Type.Object(shown);
+const ApiKeyCreated = Type.Object(shown);
 export const ApiKey = Type.Object({ ...shown, lastUsedAt: NullableTimestamp, expiresAt: NullableTimestamp });
 export type ApiKey = Static<typeof ApiKey>;
 

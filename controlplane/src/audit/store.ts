@@ -16,7 +16,7 @@ export interface AuditRow {
 }
 
 /** Absent fields do not filter; `start` and `end` are UTC days, both included. */
-export interface AuditFilter {
+interface AuditFilter {
   readonly actorId?: string;
   readonly action?: string;
   readonly start?: string;

@@ -6,13 +6,13 @@ import type { Actor } from '../http/access.js';
 /** Field → [before, after]. Secrets are never passed here; a changed one is `["[secret]", "[secret]"]`. */
 export type Changes = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
 
-export interface AuditTarget {
+interface AuditTarget {
   readonly type: string;
   readonly id: string;
 }
 
 /** Whoever acts, in the organization whose trail it is. */
-export type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> & { readonly token?: Actor['token'] };
+type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> & { readonly token?: Actor['token'] };
 
 export async function recordAudit(
   tx: Tx,

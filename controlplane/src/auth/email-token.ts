@@ -3,7 +3,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-export interface EmailToken {
+interface EmailToken {
   readonly token: string;
   readonly hash: Buffer;
 }

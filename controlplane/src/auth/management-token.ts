@@ -6,7 +6,7 @@ const PREFIX = 'acgm_';
 const SHOWN_DIGITS = 8;
 const FORM = /^acgm_[0-9a-f]{64}$/;
 
-export interface NewToken {
+interface NewToken {
   readonly secretToken: Secret;
   readonly tokenPrefix: string;
   readonly tokenHash: Buffer;

@@ -3,6 +3,7 @@
  * its ids stand and of what they are; a route that does not say is closed to such a token, so a new one cannot leak. An
  * agent, a key or an account never moves to another project, so what is looked at here still holds in the handler.
  */
+import { UUID } from '@acg/base/uuid';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Sql } from '../db/sql.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
@@ -47,7 +48,6 @@ async function belongs(sql: Sql, kind: ProjectIdKind, value: string, projectId: 
   return rows[0]!.n === new Set(ids).size;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const agents = (sql: Sql) => sql`agents`;
 const ROWS = {
   agent: agents,

@@ -21,7 +21,7 @@ import type { AuthService } from './service.js';
 import type { Sessions } from './sessions.js';
 import type { Throttle } from './throttle.js';
 
-export interface AuthParts {
+interface AuthParts {
   readonly auth: AuthService;
   readonly sessions: Sessions;
   readonly recovery: AccountRecovery;

@@ -23,8 +23,7 @@ export const VerifyInput = Body({
   ),
 });
 
-export const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
-export type User = Static<typeof User>;
+const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
 const Organization = { id: Uuid, name: Type.String(), slug: Type.String() };
 export const OrganizationWithRole = Type.Object({ ...Organization, role: Role });
 export type OrganizationWithRole = Static<typeof OrganizationWithRole>;

@@ -19,7 +19,7 @@ import type { Throttle } from './throttle.js';
 
 const FIRST_PROJECT = 'Default';
 
-export interface SignupRequest {
+interface SignupRequest {
   readonly email: string;
   readonly password: string;
   readonly name: string;
@@ -208,7 +208,7 @@ function presentMe(user: store.UserRow, orgId: string, role: Role, orgs: readonl
 }
 
 /** A user with that e-mail exists already: {@link Conflict}. */
-export async function insertNewUser(tx: Tx, user: store.NewUser): Promise<void> {
+async function insertNewUser(tx: Tx, user: store.NewUser): Promise<void> {
   try {
     await store.insertUser(tx, user);
   } catch (error) {

@@ -14,7 +14,7 @@ import { BrowserLoginInput, BrowserSessionReply, SessionList } from './session-s
 import type { Sessions } from './sessions.js';
 import type { Throttle } from './throttle.js';
 
-export interface SessionParts {
+interface SessionParts {
   readonly auth: AuthService;
   readonly sessions: Sessions;
   readonly throttle: Throttle;

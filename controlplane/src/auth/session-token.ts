@@ -3,8 +3,10 @@
  * header's `kid` says which of the secrets signed it: while a secret is being replaced there are two, and only the first
  * signs.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
+import { UUID } from '@acg/base/uuid';
 import { createDecoder, createSigner, createVerifier, TokenError } from 'fast-jwt';
 import { Unauthenticated } from '../domain/errors.js';
 
@@ -12,7 +14,7 @@ export const SESSION_LIFETIME_S = 7 * 86_400;
 /** How long after its end a token can still be refreshed. */
 export const REFRESH_GRACE_S = 7 * 86_400;
 
-export interface Session {
+interface Session {
   readonly userId: string;
   readonly orgId: string;
   /** users.session_version at issue; a password reset raises it. All that a token without a session row holds by. */
@@ -102,7 +104,6 @@ function makeKey(secret: string): Key {
 const isWrongSignature = (error: unknown): boolean =>
   error instanceof TokenError && error.code === TokenError.codes.invalidSignature;
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const isUuid = (claim: unknown): boolean => typeof claim === 'string' && UUID.test(claim);
 
 function readClaims({ sub, org, ver, sid, gen }: Partial<Claims>, message: string): Session {

@@ -22,12 +22,12 @@ export interface Client {
   readonly userAgent: string;
 }
 
-export interface SessionUser {
+interface SessionUser {
   readonly id: string;
   readonly sessionVersion: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly kind?: 'api' | 'cli';
   /** No more than this role, and in this organization alone. */
   readonly roleMax?: Role;

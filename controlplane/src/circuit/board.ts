@@ -41,7 +41,7 @@ export interface CircuitConfig {
   readonly probes: number;
 }
 
-export interface BoardOptions {
+interface BoardOptions {
   readonly sql: Sql;
   readonly log: Logger;
   readonly rules: CircuitConfig;

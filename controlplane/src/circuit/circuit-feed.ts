@@ -2,7 +2,9 @@
  * Every change of a circuit, from whichever control plane made it, for the watch streams of this one's data planes.
  * NOTIFY brings it at once; a re-read at a steady pace brings what a broken connection lost.
  */
+
 import type { Logger } from '@acg/base/log';
+import { DAY_MS } from '@acg/base/units';
 import { LRUCache } from 'lru-cache';
 import type { Sql } from '../db/sql.js';
 import { CIRCUIT_CHANNEL, type CircuitNotice } from './store.js';
@@ -12,7 +14,7 @@ const POLL_MS = 2_000;
 const LOOK_BACK_S = 30;
 const CIRCUITS_MAX = 50_000;
 /** A circuit that closed so long ago may be deleted and begin anew at its first epoch: see `pruneCircuits`. */
-const CLOSED_MEMORY_MS = 86_400_000;
+const CLOSED_MEMORY_MS = DAY_MS;
 
 export class CircuitFeed {
   readonly #sql: Sql;
@@ -72,7 +74,7 @@ export class CircuitFeed {
 }
 
 /** All circuits that are not CLOSED, newest change first. */
-export function loadNotClosed(sql: Sql): Promise<CircuitNotice[]> {
+function loadNotClosed(sql: Sql): Promise<CircuitNotice[]> {
   return sql<CircuitNotice[]>`
     select circuit_key as "circuitKey", state, epoch,
            coalesce(floor(extract(epoch from open_until) * 1000), 0)::float8 as "openUntilMs"

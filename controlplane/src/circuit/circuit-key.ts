@@ -9,7 +9,7 @@
  */
 const SEPARATOR = '|';
 
-export interface CircuitName {
+interface CircuitName {
   readonly providerSlug: string;
   /** scheme://host[:port] */
   readonly origin: string;

@@ -11,7 +11,7 @@ import { type CircuitNotice, type CircuitRow, loadCircuits, lockCircuit } from '
 /** After this a probe without a result leaves its place. Its result, should it come, still counts. */
 const LEASE_MS = 60_000;
 
-export interface ProbeAnswer {
+interface ProbeAnswer {
   /** Null: no place. */
   readonly lease: string | null;
   /** The present truth, for a data plane that has missed something. */

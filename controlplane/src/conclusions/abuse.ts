@@ -3,6 +3,7 @@
  * 401/403, one gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old
  * minutes and addresses are pruned, and a token's addresses are counted no further than needed.
  */
+import { MINUTE_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/catalogue.js';
 import { appendEvent } from '../events/outbox.js';
@@ -17,21 +18,21 @@ export interface AbuseConfig {
   readonly addresses: number;
 }
 
-export interface AbuseRejection {
+interface AbuseRejection {
   readonly agentId: string;
   readonly reason: string;
   readonly minuteMs: number;
   readonly count: number;
 }
 
-export interface AbuseCall {
+interface AbuseCall {
   readonly agentId: string;
   /** 0 = no answer. */
   readonly upstreamStatus: number;
   readonly startedAtMs: number;
 }
 
-export interface AbuseSighting {
+interface AbuseSighting {
   readonly agentId: string;
   readonly keyId: string;
   /** Hex. */
@@ -46,7 +47,6 @@ export interface AbuseSigns {
   readonly sightings: readonly AbuseSighting[];
 }
 
-const MINUTE_MS = 60_000;
 /** Whole minutes, the running one included, so never more than five minutes are counted as five. */
 const COUNT_MINUTES = 5;
 const ADDRESS_MINUTES = 10;

@@ -8,11 +8,12 @@
  * ({@link budgetChanged}, in the transaction of the PATCH), or both at once without seeing each other (the sweep, which
  * runs every half minute). A budget that is raised and reached again, or lowered again, fires nothing new that month.
  */
+import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvent } from '../events/outbox.js';
 
 /** An agent's month before and after some spend was added. */
-export interface SpendChange {
+interface SpendChange {
   readonly agentId: string;
   readonly orgId: string;
   /** `YYYY-MM` (UTC) */
@@ -37,7 +38,6 @@ interface Fact {
   readonly thresholdPercent: number | null;
 }
 
-const NANOS_PER_CENT = 10_000_000;
 /** Below any spend: every limit that is reached counts as reached just now. */
 const NOTHING = -1;
 

@@ -8,7 +8,7 @@ import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js
 import type { AccountRow, AgentRow, KeyRow } from './store.js';
 
 /** The credentials of an account, or null when they cannot be read. */
-export type OpenCredentials = (account: AccountRow) => Credentials | null;
+type OpenCredentials = (account: AccountRow) => Credentials | null;
 
 export function assembleContext(
   key: KeyRow,

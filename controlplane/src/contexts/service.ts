@@ -1,5 +1,7 @@
 /** Answers which context serves a gateway token (docs/contract.md#gateway-tokens). */
+
 import type { Logger } from '@acg/base/log';
+import { UUID_ANY_CASE } from '@acg/base/uuid';
 import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
 import { openCredentials } from '../accounts/credentials.js';
 import type { Vault } from '../accounts/vault.js';
@@ -7,8 +9,6 @@ import type { Sql } from '../db/sql.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { assembleContext } from './assemble.js';
 import { type AccountRow, type AgentRow, type KeyRow, loadByTokenHash } from './store.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export class ContextService {
   constructor(
@@ -20,7 +20,7 @@ export class ContextService {
 
   /** `tokenHash`: 32 bytes; `agentRef`: the value of x-gateway-agent or `''`. */
   async resolve(tokenHash: Uint8Array, agentRef: string): Promise<IResolveTokenResponse> {
-    const agentRefId = UUID.test(agentRef) ? agentRef.toLowerCase() : null;
+    const agentRefId = UUID_ANY_CASE.test(agentRef) ? agentRef.toLowerCase() : null;
     const { revision, key, agents } = await loadByTokenHash(this.sql, tokenHash, agentRef, agentRefId);
     if (key === null) return { outcome: Outcome.UNKNOWN_TOKEN, revision };
     const agent = chooseAgent(key, agents, agentRef, agentRefId);

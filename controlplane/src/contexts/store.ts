@@ -5,7 +5,7 @@ import type { Sql } from '../db/sql.js';
 import { LIMIT_FIELDS, type OwnLimits } from '../limits/limit-fields.js';
 import type { AuthType } from '../providers/custom/provider.js';
 
-export interface ResolvedRows {
+interface ResolvedRows {
   /** Invalidations up to this one are visible in the rows. */
   readonly revision: number;
   readonly key: KeyRow | null;
@@ -50,7 +50,7 @@ export interface AccountRow {
   readonly custom: CustomRow | null;
 }
 
-export interface CustomRow {
+interface CustomRow {
   readonly slug: string;
   readonly baseUrl: string;
   readonly authType: AuthType;

@@ -3,7 +3,7 @@
  * number of parameters for any batch size. Measured for 2 000 records of 28 columns on the embedded server
  * (Node 20, 2 vCPU, 2026-11): unnest 58 000 rows/s, json_to_recordset 39 000, copy 30 000, jsonb_to_recordset 29 000.
  */
-export type ArrayElement = string | number | boolean | null;
+type ArrayElement = string | number | boolean | null;
 
 export function arrayLiteral<T>(rows: readonly T[], value: (row: T) => ArrayElement): string {
   let text = '{';

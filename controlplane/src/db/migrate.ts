@@ -9,7 +9,7 @@ const DIRECTORY = new URL('./migrations/', import.meta.url);
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /** The database was written by a newer version of this program. */
-export class NewerSchema extends Error {
+class NewerSchema extends Error {
   constructor(readonly version: number) {
     super(`the database has schema ${version}, which this version does not know: start the newer version again`);
     this.name = 'NewerSchema';
@@ -21,7 +21,7 @@ interface Migration {
   readonly name: string;
 }
 
-export function migrations(): readonly Migration[] {
+function migrations(): readonly Migration[] {
   return readdirSync(DIRECTORY)
     .map((name) => ({ name, match: FILE.exec(name) }))
     .filter(({ match }) => match !== null)

@@ -20,7 +20,7 @@ const CircuitChange = Closed({
   windowSeconds: Type.Number({ minimum: 0 }),
 });
 
-export const EVENT_DATA = {
+const EVENT_DATA = {
   'agent.created': AgentLifecycle,
   'agent.deleted': AgentLifecycle,
   'agent.budget_exceeded': Closed({

@@ -1,11 +1,9 @@
 /** Who may call a route. Each route declares it in `config.access`; one that does not stops the start. */
 
-export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
+const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 /** `public`: no session; `session`: any member, whatever the role. */
 export type Access = 'public' | 'session' | Role;
-
-export const isRole = (value: string): value is Role => (ROLES as readonly string[]).includes(value);
 
 /** Roles are ordered: each may do all that the one before it may. */
 export const atLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
@@ -13,7 +11,7 @@ export const atLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role
 export const lower = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a);
 
 /** The session that a request was made in. */
-export interface ActorSession {
+interface ActorSession {
   readonly id: string;
   readonly kind: 'api' | 'browser' | 'cli';
   /** Approved for a device: no more than this role, in this organization alone. Null: all that the user may. */
@@ -23,7 +21,7 @@ export interface ActorSession {
 }
 
 /** The management token that a request was made with. */
-export interface ActorToken {
+interface ActorToken {
   readonly id: string;
   readonly name: string;
   /** Only rows of this project; null: of the whole organization. */

@@ -26,16 +26,16 @@ const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Who sends the request, and whether they may call the route. */
-export interface Authentication {
+interface Authentication {
   authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
 }
 
-export interface RequestMetrics {
+interface RequestMetrics {
   /** Counts one finished request. */
   observe(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-export interface AppOptions {
+interface AppOptions {
   readonly log: Logger;
   readonly authenticator: Authentication;
   readonly metrics: RequestMetrics;

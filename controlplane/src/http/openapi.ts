@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { Access } from './access.js';
 import { ErrorReply } from './schema.js';
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly version: string;
   readonly publicUrl: string;
 }

@@ -2,6 +2,7 @@
  * Request validation (docs/contract.md#management-api): bodies are never coerced and unknown fields are refused; query
  * strings and path parameters are parsed to their types. Messages name the field and say what would be right.
  */
+import { UUID_ANY_CASE } from '@acg/base/uuid';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
@@ -23,10 +24,9 @@ const parsingAjv = new Ajv({
   verbose: true,
 });
 /** The plain form only: the formats' own `uuid` takes `urn:uuid:…` too, which Postgres does not. */
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 for (const ajv of [strictAjv, parsingAjv]) {
   addFormats(ajv);
-  ajv.addFormat('uuid', UUID);
+  ajv.addFormat('uuid', UUID_ANY_CASE);
 }
 
 const compiled = new WeakMap<object, Validator>();

@@ -3,10 +3,10 @@
  * must not cost the record; numbers or ids that make no sense make it {@link Poison}.
  */
 
+import { UUID } from '@acg/base/uuid';
 /** Why a record cannot be booked. */
 export class Poison extends Error {}
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SLUG = /^[a-z0-9-]{1,40}$/;
 
 export const INT4_MAX = 2 ** 31 - 1;

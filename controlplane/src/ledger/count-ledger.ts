@@ -1,4 +1,5 @@
 /** SQL for what is not a forwarded call: counts of refusals, ids of counts already booked, records set aside. */
+import { HOUR_MS } from '@acg/base/units';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 
@@ -27,7 +28,6 @@ export interface PoisonEntry {
 }
 
 const POISON_ROWS_MAX = 10_000;
-const HOUR_MS = 3_600_000;
 
 /** Of these ids of rejection counts and sightings, the ones that were not booked before. */
 export async function claimCountIds(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {

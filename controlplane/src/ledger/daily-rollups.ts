@@ -8,14 +8,14 @@
  * never waits for this job, and no report misses or doubles it. Bookings of today, nearly all, leave no such row: the
  * hour of grace is longer than any of them lasts.
  */
+
 import type { Logger } from '@acg/base/log';
+import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { dayOf } from './partitions.js';
 import { Sketch } from './sketch.js';
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 /** Days in one call; the next call goes on. */
 const DAYS_MAX = 400;
 const ROWS_AT_ONCE = 500;

@@ -19,7 +19,7 @@ import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
 
 /** An agent's month before and after a batch. */
-export interface SpendChange {
+interface SpendChange {
   readonly agentId: string;
   readonly orgId: string;
   /** `YYYY-MM` */
@@ -43,7 +43,7 @@ export interface UsageObserver {
 }
 
 /** Hears of records that were booked for the first time, after the commit. Must neither throw nor take long. */
-export type CommitListener = (entries: readonly UsageEntry[]) => void;
+type CommitListener = (entries: readonly UsageEntry[]) => void;
 
 /** More reports wait than the ledger can book: the data plane keeps its records and comes again. */
 export class IngestBusy extends Error {

@@ -1,8 +1,8 @@
 /** Day partitions of usage_records: made ahead, and on demand for records that waited in a spool. */
+import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { LedgerSpan } from './usage-entry.js';
 
-const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 const LOCK_TIMEOUT_MS = 5_000;
 

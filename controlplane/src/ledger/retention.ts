@@ -5,13 +5,14 @@
  * A partition is detached without stopping anybody who reads or books: Postgres waits until all transactions that know
  * it have ended, and only then it is dropped. What an interrupted attempt left is finished first.
  */
+
 import type { Logger } from '@acg/base/log';
+import { DAY_MS } from '@acg/base/units';
 import type { ReservedSql } from 'postgres';
 import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import type { Sql } from '../db/sql.js';
 import { dayOf, partitionName } from './partitions.js';
 
-const DAY_MS = 86_400_000;
 /** Reports by the hour reach back 90 days; a late record is added up anew with all hours of its day. */
 const HOURS_KEPT_DAYS = 92;
 /** A record of the oldest day that is kept may be on its way into the ledger at midnight. */

@@ -1,9 +1,10 @@
 /** What a batch of new records adds up to. Pure: the ledger stores the result. */
+import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { Sketch } from './sketch.js';
 import { isError, type UsageEntry, type UsageKind } from './usage-entry.js';
 
 /** What is added up of calls. */
-export interface UsageSums {
+interface UsageSums {
   requests: number;
   errors: number;
   tokensIn: number;
@@ -36,16 +37,13 @@ export interface MonthSum extends AgentMonth {
   costNanos: number;
 }
 
-export interface Rollup {
+interface Rollup {
   readonly hourly: readonly HourlySum[];
   /** Only agents that spent something. */
   readonly months: readonly MonthSum[];
   /** Key id → Unix ms of its last call. */
   readonly lastUsed: ReadonlyMap<string, number>;
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
 
@@ -57,7 +55,7 @@ export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(
  * differ (a call that waited at the turn of a month, two clocks), it is the hour of that month that is nearest. A month
  * further away than a day is a mistake and does not count.
  */
-export function countedHour(startedAtMs: number, month: string): number {
+function countedHour(startedAtMs: number, month: string): number {
   if (month === '' || month === monthOf(startedAtMs)) return hourOf(startedAtMs);
   const firstMs = Date.parse(`${month}-01`);
   if (startedAtMs < firstMs) return firstMs - startedAtMs > DAY_MS ? hourOf(startedAtMs) : firstMs;

@@ -6,7 +6,9 @@
  * Made without stopping writers, newest day first, by one control plane at a time; what an interrupted attempt left is
  * made anew. On a server without pg_trgm there are none, and a search reads all of the agent's records.
  */
+
 import type { Logger } from '@acg/base/log';
+import { HOUR_MS } from '@acg/base/units';
 import type { ReservedSql } from 'postgres';
 import type { Sql } from '../db/sql.js';
 import { dayOf, partitionName } from './partitions.js';
@@ -14,7 +16,6 @@ import { dayOf, partitionName } from './partitions.js';
 /** The text of a record that a search looks at. The index serves only queries that spell it the same. */
 export const SEARCHED_TEXT = `(path || E'\\n' || model || E'\\n' || error || E'\\n' || id::text)`;
 
-const HOUR_MS = 3_600_000;
 const LOCK_TIMEOUT_MS = 60_000;
 
 export class SearchIndexes {
@@ -72,7 +73,7 @@ export class SearchIndexes {
   }
 }
 
-export interface UnindexedDay {
+interface UnindexedDay {
   /** Of the partition. */
   readonly name: string;
   /** There is an index that an interrupted attempt left unfinished. */

@@ -70,7 +70,7 @@ const PAGES: readonly LinkPage[] = [
   },
 ];
 
-export const LINK_PAGE_SCRIPT = `
+const LINK_PAGE_SCRIPT = `
 const form = document.querySelector('form'), say = document.querySelector('output'), button = form.querySelector('button');
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 history.replaceState(null, '', location.pathname);

@@ -21,7 +21,7 @@ export interface MailTransport {
 
 const QUEUED_MAX = 1_000;
 const CONCURRENT_MAX = 4;
-export const MAIL_RETRY_DELAYS_MS: readonly number[] = [1_000, 10_000, 60_000, 300_000, 1_800_000];
+const MAIL_RETRY_DELAYS_MS: readonly number[] = [1_000, 10_000, 60_000, 300_000, 1_800_000];
 
 interface Queued {
   readonly mail: Mail;

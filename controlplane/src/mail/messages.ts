@@ -30,7 +30,7 @@ ${link(publicUrl, 'reset-password', token)}
 Without a browser: POST ${publicUrl}/v1/auth/reset-password {"token": "${token}", "password": "…"}${FOOTER}`,
 });
 
-export interface InvitationText {
+interface InvitationText {
   readonly orgName: string;
   readonly role: string;
   readonly invitedBy: string;

@@ -13,7 +13,7 @@ import { AccountExists, Forbidden, InvalidInput } from '../domain/errors.js';
 import { mayGive } from './service.js';
 import * as store from './store.js';
 
-export interface Acceptance {
+interface Acceptance {
   readonly token: string;
   /** Needed by a new user. */
   readonly name?: string;

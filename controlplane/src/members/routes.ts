@@ -10,7 +10,7 @@ import type { InvitationAcceptance } from './acceptance.js';
 import { AcceptInput, AcceptRefused, InviteInput, MemberList, MemberParams, MemberReply, RoleInput } from './schema.js';
 import type { MemberService } from './service.js';
 
-export interface MemberParts {
+interface MemberParts {
   readonly members: MemberService;
   readonly acceptance: InvitationAcceptance;
   readonly throttle: Throttle;

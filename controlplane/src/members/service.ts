@@ -17,7 +17,7 @@ import { invitationMail } from '../mail/messages.js';
 import type { Member } from './schema.js';
 import * as store from './store.js';
 
-export const INVITATION_LIFETIME_S = 7 * 86_400;
+const INVITATION_LIFETIME_S = 7 * 86_400;
 const INVITATIONS_MAX = 200;
 const INVITATIONS_WINDOW_S = 3_600;
 

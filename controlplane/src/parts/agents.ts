@@ -15,7 +15,7 @@ import { customProviderRoutes } from '../providers/custom/routes.js';
 import { CustomProviderService } from '../providers/custom/service.js';
 import { providerRoutes } from '../providers/routes.js';
 
-export interface ProvisioningParts {
+interface ProvisioningParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly vault: Vault;

@@ -12,7 +12,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { watchHandler } from '../watch/watch-handler.js';
 import { type Greeting, WatchHub } from '../watch/watch-hub.js';
 
-export interface LinkParts {
+interface LinkParts {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -24,7 +24,7 @@ export interface LinkParts {
   readonly handlers: Partial<GatewayHandlers>;
 }
 
-export interface Link {
+interface Link {
   /** Broadcasts to the data planes of this instance. */
   readonly hub: WatchHub;
   start(): Promise<{ port: number }>;

@@ -32,7 +32,7 @@ import { addWebhookMetrics } from '../webhooks/webhook-metrics.js';
 const SWEEP_INTERVAL_MS = 30_000;
 const PRUNE_INTERVAL_MS = 600_000;
 
-export interface EventingParts {
+interface EventingParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
@@ -42,7 +42,7 @@ export interface EventingParts {
   readonly tenantNames: Names;
 }
 
-export interface Eventing {
+interface Eventing {
   /** Draws conclusions from booked usage; for the ingest. */
   readonly usageObserver: UsageObserver;
   /** Changes of circuits, for the watch streams. */

@@ -33,7 +33,7 @@ import type { Metrics } from '../ops/metrics.js';
 const PRUNE_INTERVAL_MS = 60_000;
 const MAIL_STOP_TIMEOUT_MS = 5_000;
 
-export interface IdentityParts {
+interface IdentityParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
@@ -43,7 +43,7 @@ export interface IdentityParts {
   readonly metrics: Metrics;
 }
 
-export interface Identity {
+interface Identity {
   start(): void;
   /** Called after the HTTP server has closed: finishes background work and sends the mails that wait. */
   stop(): Promise<void>;

@@ -1,5 +1,7 @@
 /** Builds the ledger: ingest, retention, usage answers; a part of the composition root. */
+
 import type { Logger } from '@acg/base/log';
+import { HOUR_MS } from '@acg/base/units';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
@@ -17,11 +19,11 @@ import { UsageReports } from '../reports/reports.js';
 import { usageRoutes } from '../reports/routes.js';
 import { buildSpanExporter } from '../traces/span-metrics.js';
 
-const MAINTAIN_INTERVAL_MS = 3_600_000;
+const MAINTAIN_INTERVAL_MS = HOUR_MS;
 /** How long a past day in which something was booked late is read from its hours. */
 const CLOSE_DAYS_INTERVAL_MS = 300_000;
 
-export interface AccountingParts {
+interface AccountingParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;

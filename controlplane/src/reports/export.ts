@@ -25,7 +25,7 @@ export function exportLogs(gate: QueryGate, garbage: ChunkGarbage, { orgId, ...w
   return Readable.from(chunks, { objectMode: false, highWaterMark: 1 }).once('close', done);
 }
 
-export interface Export {
+interface Export {
   readonly orgId: string;
   readonly agentId: string;
   readonly range: TimeRange;

@@ -1,26 +1,26 @@
 /** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage). Pure. */
-import { HOUR_MS, nextMonth } from './period.js';
+import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
+import { nextMonth } from './period.js';
 
-const NANOS_PER_CENT = 10_000_000;
-const NANOS_PER_CENT_BIG = 10_000_000n;
+const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);
 
 /** Integer cents of an exact sum, rounded half up. */
 export const wholeCents = (nanos: bigint): number => Number((nanos + NANOS_PER_CENT_BIG / 2n) / NANOS_PER_CENT_BIG);
 
 /** Cents with their fraction. */
-export const fractionalCents = (nanos: number): number => nanos / NANOS_PER_CENT;
+const fractionalCents = (nanos: number): number => nanos / NANOS_PER_CENT;
 
 export const percentage = (part: number, whole: number): number => (whole === 0 ? 0 : rounded((100 * part) / whole, 2));
 
 /** Milliseconds to two decimals. */
 export const average = (sum: number, count: number): number => (count === 0 ? 0 : rounded(sum / count, 2));
 
-export const rounded = (value: number, digits: number): number => {
+const rounded = (value: number, digits: number): number => {
   const scale = 10 ** digits;
   return Math.round(value * scale) / scale;
 };
 
-export interface ForecastInput {
+interface ForecastInput {
   /** Spend of the last 24 hours, or since the agent's creation where it is younger. */
   readonly recentNanos: number;
   readonly createdAtMs: number;
@@ -30,7 +30,7 @@ export interface ForecastInput {
   readonly nowMs: number;
 }
 
-export interface Forecast {
+interface Forecast {
   readonly burnRateCentsPerHour: number;
   readonly projectedMonthlyCents: number;
   /** Null without a budget or without spending; 0 when the budget is used up. */

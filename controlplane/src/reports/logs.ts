@@ -11,7 +11,7 @@ const TOTAL_MAX = 10_000;
 const OFFSET_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 5_000;
 
-export interface LogPage {
+interface LogPage {
   readonly logs: LogRecord[];
   /** Counted up to 10 000. */
   readonly total: number;

@@ -1,8 +1,7 @@
 /** Spans of time that usage questions are about, in whole hours of UTC, because rollups are hourly. Pure. */
+import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { InvalidInput } from '../domain/errors.js';
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 const PERIOD_HOURS = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const;
 export const PERIODS = ['24h', '7d', '30d', '90d'] as const;
 export type Period = (typeof PERIODS)[number];

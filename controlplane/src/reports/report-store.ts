@@ -1,4 +1,5 @@
 /** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
+import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Interval, TimeRange } from './period.js';
 import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
@@ -136,7 +137,7 @@ export function sumSpend(
   month: string,
   nowMs: number,
 ): Promise<SpendSums[]> {
-  const since = new Date(nowMs - 86_400_000);
+  const since = new Date(nowMs - DAY_MS);
   return sql<SpendSums[]>`
     select a.id as "agentId", coalesce(m.spent_nanos, 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos"
       from unnest(${[...agentIds]}::uuid[]) as a(id)

@@ -3,8 +3,9 @@
  * left at both ends from the hours'. A past day in which something was booked late is read from its hours until it has
  * been added up anew (ledger/daily-rollups.ts).
  */
+import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
-import { DAY_MS, type TimeRange } from './period.js';
+import type { TimeRange } from './period.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];

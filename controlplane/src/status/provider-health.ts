@@ -1,7 +1,7 @@
 /** The public health of built-in providers out of their circuits (docs/contract.md#circuits). Pure. */
 import type { CircuitStateName } from '../circuit/state-machine.js';
 
-export const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;
+const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;
 export type Health = (typeof HEALTH_OF)[CircuitStateName];
 
 /** From best to worst. */

@@ -12,7 +12,7 @@ export interface StatusSnapshot {
   readonly lastUpdated: string;
 }
 
-export interface ShownProvider {
+interface ShownProvider {
   readonly slug: string;
   readonly displayName: string;
   /** Null where each account has its own address. */

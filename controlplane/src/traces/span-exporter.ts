@@ -10,7 +10,7 @@ import type { UsageEntry } from '../ledger/usage-entry.js';
 import type { OtlpSettings } from './otlp-settings.js';
 import { type OtlpSpan, spanOf, text } from './span.js';
 
-export type SpanOutcome =
+type SpanOutcome =
   | 'sent'
   /** No room, or the collector did not take them in several attempts. */
   | 'dropped'

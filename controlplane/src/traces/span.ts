@@ -4,13 +4,13 @@ import { ATTRIBUTE, OPERATIONS } from './attributes.js';
 import { parseTraceparent } from './trace-context.js';
 
 /** 64-bit integers are decimal strings in OTLP's JSON, ids are hex. */
-export type AttributeValue =
+type AttributeValue =
   | { readonly stringValue: string }
   | { readonly intValue: string }
   | { readonly doubleValue: number }
   | { readonly boolValue: boolean };
 
-export interface Attribute {
+interface Attribute {
   readonly key: string;
   readonly value: AttributeValue;
 }

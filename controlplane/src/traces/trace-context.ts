@@ -1,5 +1,5 @@
 /** The caller's place in a trace, as its `traceparent` header says (W3C Trace Context). Pure. */
-export interface TraceContext {
+interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /** 16 lower-case hex digits. */

@@ -5,7 +5,7 @@
  */
 import type { Sql } from '../db/sql.js';
 
-export interface DataPlaneRegistration {
+interface DataPlaneRegistration {
   readonly id: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;

@@ -3,8 +3,10 @@
  * it is sent only after the invalidations were read successfully: without the database there are no heartbeats, and
  * data planes go over to serving stale contexts (docs/contract.md#contexts).
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
+import { HOUR_MS } from '@acg/base/units';
 import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
 import type { Sql } from '../db/sql.js';
 import { InvalidationFeed, type InvalidationRow, pruneInvalidations } from './invalidation-feed.js';
@@ -27,7 +29,7 @@ export interface WatchIdentity {
 }
 
 const HEARTBEAT_MS = 2_000;
-const INVALIDATIONS_KEPT_MS = 3_600_000;
+const INVALIDATIONS_KEPT_MS = HOUR_MS;
 const PRUNE_EVERY_BEATS = 150;
 
 const KINDS = {

@@ -8,7 +8,7 @@ import type { Secret } from '@acg/base/secret';
 import { type Agent, request } from 'undici';
 import { signBody } from './sign.js';
 
-export interface DeliveryRequest {
+interface DeliveryRequest {
   readonly deliveryId: string;
   readonly url: string;
   readonly event: string;
@@ -18,7 +18,7 @@ export interface DeliveryRequest {
 }
 
 /** Why an attempt failed. The receiver's own words are never among it. */
-export type FailureClass =
+type FailureClass =
   | 'status'
   | 'redirect'
   | 'timeout'

@@ -15,7 +15,7 @@ import type { ClaimedDelivery } from './queue.js';
 const KEEP_ALIVE_MS = 1_000;
 const HEADER_BYTES_MAX = 16_384;
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly vault: Vault;
   readonly log: Logger;
   readonly dialer: Dialer;

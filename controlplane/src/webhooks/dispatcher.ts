@@ -17,11 +17,11 @@ import { decideNext } from './schedule.js';
 import { Shares } from './shares.js';
 
 /** One attempt of one delivery; never rejects. `stop` ends it early. */
-export type Attempt = (delivery: ClaimedDelivery, stop: AbortController) => Promise<DeliveryAttempt>;
+type Attempt = (delivery: ClaimedDelivery, stop: AbortController) => Promise<DeliveryAttempt>;
 
 export type DeliveryResult = 'success' | 'retry' | 'failed' | 'lost_lease';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly sql: Sql;
   readonly log: Logger;
   readonly attempt: Attempt;

@@ -20,7 +20,7 @@ export interface ClaimedDelivery extends Sealed {
   readonly attempts: number;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   readonly limit: number;
   readonly leaseMs: number;
   /** Deliveries of one endpoint that may be claimed, unless `restricted` names the endpoint. */
@@ -35,7 +35,7 @@ export interface ClaimOptions {
   readonly endpointsMax?: number;
 }
 
-export interface Claim {
+interface Claim {
   readonly deliveries: readonly ClaimedDelivery[];
   /** The endpoint behind which the next claim goes on; null when all were looked at. */
   readonly next: string | null;

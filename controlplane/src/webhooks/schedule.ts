@@ -3,7 +3,7 @@
  * them.
  */
 
-export type Verdict =
+type Verdict =
   | { readonly status: 'success' }
   | { readonly status: 'failed' }
   /** Tried again after that many milliseconds. */

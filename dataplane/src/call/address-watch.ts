@@ -6,7 +6,7 @@ import type { AgentContext } from '../context/agent-context.js';
 import type { ClientAddress } from './client-address.js';
 import type { Exchange } from './exchange.js';
 
-export interface Sightings {
+interface Sightings {
   observe(orgId: string, agentId: string, keyId: string, address: string, nowMs: number): void;
 }
 

@@ -6,7 +6,7 @@ import type { ResponseHead } from '../upstream/response-headers.js';
 import type { RoutedExchange } from './exchange.js';
 import type { BodyEdit } from './response-plan.js';
 
-export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
+type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
 export interface Price {
   /** Integer nano-dollars. */

@@ -26,7 +26,7 @@ export interface ExchangeObserver {
 }
 
 /** What `accept` has read off the request. */
-export interface AcceptedRequest {
+interface AcceptedRequest {
   readonly id: string;
   /** Unix ms. */
   readonly startedAtMs: number;
@@ -46,7 +46,7 @@ export interface AcceptedRequest {
 }
 
 /** Work at the upstream that ends early when the agent goes away. */
-export interface UpstreamWork {
+interface UpstreamWork {
   abort(): void;
 }
 

@@ -10,7 +10,7 @@ import type { Exchange, RoutedExchange } from './exchange.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import type { Settle } from './settle.js';
 
-export interface FailureDeps {
+interface FailureDeps {
   readonly settle: Settle;
   /** Ends a call that is under way without another byte. */
   readonly breakOff: (x: Exchange) => void;

@@ -1,5 +1,7 @@
 /** The calls under way: which may come in, what happens to one whose agent goes away, and how they all come to an end. */
+
 import { Bag } from '@acg/base/bag';
+import { ignore } from '@acg/base/ignore';
 import type { CallMetrics } from './call-metrics.js';
 import { type Exchange, type ExchangeObserver, isRouted } from './exchange.js';
 import type { ProbeLeases } from './probe-leases.js';
@@ -11,7 +13,7 @@ export interface Tally {
   count(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void;
 }
 
-export interface LiveCallsDeps {
+interface LiveCallsDeps {
   readonly inflightMax: number;
   readonly spool: { readonly full: boolean };
   readonly settle: Settle;
@@ -104,5 +106,3 @@ export class LiveCalls implements ExchangeObserver {
     });
   }
 }
-
-const ignore = (): void => {};

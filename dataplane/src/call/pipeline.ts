@@ -18,7 +18,7 @@ export type RoutedStage = (x: RoutedExchange) => StageResult;
 /** Goes on with the stage after the one that returned WAIT. */
 export type Advance = (x: Exchange) => void;
 
-export interface Stages {
+interface Stages {
   /** Up to and with `route`, where there is one. */
   readonly unrouted: readonly Stage[];
   readonly routed: readonly RoutedStage[];

@@ -11,6 +11,7 @@
  * an object of the headers for every response.
  */
 
+import { ignore } from '@acg/base/ignore';
 import { RPM_ROW } from '../counters/limit-table.js';
 import type { AgentResponse } from './agent-response.js';
 import type { RoutedExchange } from './exchange.js';
@@ -358,7 +359,6 @@ export class Relay implements SilentResponse {
 }
 
 const flushRelay = (relay: Relay): void => relay.flush();
-const ignore = (): void => {};
 
 /** Milliseconds with three decimals, without the cost of `toFixed`. */
 const millis = (ms: number): number => Math.round(ms * 1000) / 1000;

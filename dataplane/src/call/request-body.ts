@@ -6,15 +6,17 @@
  *       ├──first chunk, known to be longer (expectLong)──▶ decided: it may stream
  *       └──more than bytesMax──▶ overflow (socket paused) ──stream()──▶ streaming ──last chunk──▶ complete
  */
+
 import { Readable } from 'node:stream';
+import { ignore } from '@acg/base/ignore';
 
 /** The part of the server's response object that reading a body needs. */
-export interface BodySource {
+interface BodySource {
   pause(): void;
   resume(): void;
 }
 
-export interface BodyObserver {
+interface BodyObserver {
   /** Must not keep the buffer. */
   observe(bytes: Buffer): void;
 }
@@ -205,5 +207,3 @@ class BodyStream extends Readable {
     this.#wanted();
   }
 }
-
-const ignore = (): void => {};

@@ -17,7 +17,7 @@ export interface RecordSink {
 /** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
 export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) => void;
 
-export interface SettleDeps {
+interface SettleDeps {
   readonly spool: RecordSink;
   readonly counters: Pick<Counters, 'addSpend'>;
   readonly metering: Pick<CallMetering, 'price'>;
@@ -51,7 +51,7 @@ export function createSettle(deps: SettleDeps): Settle {
 }
 
 /** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
-export function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
+function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
   if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
   const { upstream } = x.routed;

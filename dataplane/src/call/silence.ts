@@ -10,7 +10,7 @@ export interface SilentResponse extends BagItem {
   releaseHeld(): void;
 }
 
-export const SILENCE_MS = 1_000;
+const SILENCE_MS = 1_000;
 const LOOK_MS = 250;
 
 export class SilenceWatch {

@@ -7,6 +7,7 @@
  * whose cooldown has passed is then treated as HALF_OPEN, and since nobody hands out probe places, one call a second
  * is let through instead, so that a partition does not keep a healthy provider shut.
  */
+import { DAY_MS } from '@acg/base/units';
 import type { ICircuitState } from '@acg/proto/messages';
 import type { Circuit, CircuitStateName, Circuits } from './circuits.js';
 
@@ -27,7 +28,7 @@ export interface ProbeClient {
   succeeded(circuitKey: string, epoch: number, lease: string): void;
 }
 
-export interface BoardClock {
+interface BoardClock {
   /** Unix ms. */
   nowMs(): number;
   linkUp(): boolean;
@@ -39,7 +40,7 @@ const UNLEASED_PROBE_MS = 1_000;
 /** More circuits than any fleet has; past it the oldest is forgotten, which means CLOSED. */
 const CIRCUITS_MAX = 50_000;
 /** A circuit that has been CLOSED for so long is as good as one that was never heard of. */
-const CLOSED_MEMORY_MS = 86_400_000;
+const CLOSED_MEMORY_MS = DAY_MS;
 /** A lease of nobody: let through while the control plane is away. */
 const NO_LEASE = '';
 

@@ -84,7 +84,7 @@ export interface ModelPatterns {
   readonly deny: readonly string[];
 }
 
-export interface ModelCall {
+interface ModelCall {
   readonly call: string;
   /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment behind `x`), `free`. */
   readonly at: string;
@@ -113,13 +113,13 @@ export interface HeaderInjection extends InjectionBase {
   readonly bearerUnlessUserJwt: string | null;
 }
 
-export interface BasicInjection extends InjectionBase {
+interface BasicInjection extends InjectionBase {
   readonly kind: 'basic';
   /** `Basic base64(user:password)`. */
   readonly value: string;
 }
 
-export interface QueryInjection extends InjectionBase {
+interface QueryInjection extends InjectionBase {
   readonly kind: 'query';
   readonly name: string;
   /** `name=percent-encoded secret`, ready to append. */
@@ -135,6 +135,6 @@ export interface SigV4Injection extends InjectionBase {
   readonly service: string;
 }
 
-export interface NoInjection extends InjectionBase {
+interface NoInjection extends InjectionBase {
   readonly kind: 'none';
 }

@@ -40,7 +40,7 @@ export interface ContextResolver {
   resolve(tokenHash: string, agentRef: string): Promise<Resolution>;
 }
 
-export interface ContextClock {
+interface ContextClock {
   /** Unix ms; for the expiry of keys. */
   wallMs(): number;
   /** Ms that never jump; for ages. */

@@ -14,7 +14,7 @@ import type { ContextCache, ContextResolver, Resolution } from './context-cache.
 import { decodeContext } from './decode.js';
 import type { Invalidation, InvalidationKind } from './invalidation.js';
 
-export interface DataPlaneIdentity {
+interface DataPlaneIdentity {
   /** Kept in the data directory; the same id replaces its old registration. */
   readonly dataPlaneId: string;
   readonly counters: 'memory' | 'redis';

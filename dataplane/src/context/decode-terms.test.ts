@@ -1,6 +1,7 @@
+import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { BUDGET_ROW, LIMIT_TABLE, NANOS_PER_CENT, RPD_ROW, RPM_ROW, UNLIMITED } from '../counters/limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../counters/limit-table.js';
 import { decodeTerms } from './decode-terms.js';
 
 const limitsOf = (message: IAgentContext) => decodeTerms(message, 'agent-1').limits;

@@ -1,8 +1,9 @@
 /** Limits and month spend off the wire. A limit that is missing there has its default, never none. */
+import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import type { AgentTerms } from '../counters/agent-terms.js';
 import { parseMonth } from '../counters/calendar-month.js';
-import { LIMIT_TABLE, type LimitRow, NANOS_PER_CENT, UNLIMITED } from '../counters/limit-table.js';
+import { LIMIT_TABLE, type LimitRow, UNLIMITED } from '../counters/limit-table.js';
 
 /** The fields of control planes that do not send `limits` yet; gone with the next release. */
 const OLD_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {

@@ -58,7 +58,7 @@ export interface Spend {
   baseNanos: number;
 }
 
-export interface CallHeader {
+interface CallHeader {
   readonly windows: Windows;
   /** The month by the caller's clock; the store's decides. */
   readonly month: number;
@@ -109,7 +109,7 @@ const VERDICT_BYTES = 45;
 const UINT32_MAX = 0xffff_ffff;
 
 export const pairKey = (agentId: string, providerSlug: string): string => `acg:{${agentId}}:p:${providerSlug}`;
-export const spendKeyPrefix = (agentId: string): string => `acg:{${agentId}}:spend:`;
+const spendKeyPrefix = (agentId: string): string => `acg:{${agentId}}:spend:`;
 
 /** KEYS of a call; see admit.lua. */
 export function callKeys(header: CallHeader, spends: readonly Spend[], looks: readonly Look[]): string[] {

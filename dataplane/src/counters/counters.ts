@@ -11,7 +11,7 @@ export interface AdmissionRequest {
   readonly providerSlug: string;
 }
 
-export type AdmissionOutcome =
+type AdmissionOutcome =
   | 'admitted' // consumed one from every window
   | 'unchecked' // the store is unavailable: allowed, nothing consumed
   | LimitType; // refused

@@ -5,7 +5,7 @@ import { MemoryCounters } from './memory-counters.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisCounters } from './redis-counters.js';
 
-export interface CountersConfig {
+interface CountersConfig {
   /** Null: counters of this process. */
   readonly redis: RedisAddress | null;
   readonly countersTimeoutMs: number;

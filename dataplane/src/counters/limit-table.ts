@@ -6,18 +6,19 @@
  * The limits of one agent are an array with one number per row, in the row's unit; {@link UNLIMITED} = none.
  */
 
+import { NANOS_PER_CENT } from '@acg/base/units';
 export type LimitType = 'rpm' | 'rpd' | 'budget';
 
 /**
  * minute: any 60 s (sliding); day: 24 h from the first request (fixed); month: the calendar month in UTC.
  */
-export type WindowName = 'minute' | 'day' | 'month';
+type WindowName = 'minute' | 'day' | 'month';
 
 /** What is counted. Money is nano-dollars inside the data plane, cents on the wire and in answers. */
-export type LimitUnit = 'requests' | 'cents';
+type LimitUnit = 'requests' | 'cents';
 
 /** Whose sum it is: an agent's with one provider, or an agent's over all providers. */
-export type LimitScope = 'agent_provider' | 'agent';
+type LimitScope = 'agent_provider' | 'agent';
 
 export interface LimitRow {
   readonly type: LimitType;
@@ -58,13 +59,12 @@ export const LIMIT_TABLE: readonly LimitRow[] = Object.freeze([
 ]);
 
 export const UNLIMITED = Number.POSITIVE_INFINITY;
-export const NANOS_PER_CENT = 10_000_000;
 
 /** By row of the table; requests, or nano-dollars. */
 export type Limits = readonly number[];
 
 /** The row of a limit; rows are found once, at start. */
-export function limitRow(type: LimitType, scope: LimitScope): number {
+function limitRow(type: LimitType, scope: LimitScope): number {
   const row = LIMIT_TABLE.findIndex((one) => one.type === type && one.scope === scope);
   if (row < 0) throw new Error(`no limit ${type} of ${scope}`);
   return row;

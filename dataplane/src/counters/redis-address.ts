@@ -22,7 +22,7 @@ export interface SentinelGroup {
   readonly password: string | null;
 }
 
-export interface HostAndPort {
+interface HostAndPort {
   readonly host: string;
   readonly port: number;
 }

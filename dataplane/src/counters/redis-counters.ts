@@ -20,7 +20,7 @@ import { type RedisAccess, RedisLink } from './redis-link.js';
 import { SpendMemory } from './spend-memory.js';
 import { StoreLane } from './store-lane.js';
 
-export interface RedisCountersOptions extends RedisAccess {
+interface RedisCountersOptions extends RedisAccess {
   readonly timeoutMs: number;
   readonly windows?: Windows;
 }

@@ -37,7 +37,7 @@ export interface RedisAccess {
   readonly tlsCa: string | null;
 }
 
-export interface LinkEvents {
+interface LinkEvents {
   /** A connection is ready for commands. */
   onConnected(): void;
   onError(error: Error): void;

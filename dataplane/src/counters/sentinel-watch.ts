@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 
 const CHANNEL = '+switch-master';
 
-export interface SentinelConnection {
+interface SentinelConnection {
   readonly host: string;
   readonly port: number;
   readonly username?: string;

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 
-export class AgentSpend {
+class AgentSpend {
   /** Month (see calendar-month.ts) of all figures. */
   month = 0;
   /** Highest total that the store reported. */

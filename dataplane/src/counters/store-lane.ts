@@ -24,7 +24,7 @@ import type { SpendMemory } from './spend-memory.js';
 import { type AdmissionDone, TurnBatch, uncheckedAdmission, type VerdictDone } from './turn-batch.js';
 import { WriterMarks } from './writer-marks.js';
 
-export interface LaneSettings {
+interface LaneSettings {
   /** For log lines: host and port of the node. */
   readonly name: string;
   readonly windows: Windows;

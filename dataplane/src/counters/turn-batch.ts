@@ -119,7 +119,7 @@ export function uncheckedAdmission(rpmLimit: number, spentNanos: number): Admiss
 }
 
 /** The n-th of `wanted` requests that share a verdict. */
-export function admissionOf(verdict: Verdict, n: number): Admission {
+function admissionOf(verdict: Verdict, n: number): Admission {
   const passes = n < verdict.admitted;
   const refusedBy = passes ? -1 : verdict.refusedBy;
   return {

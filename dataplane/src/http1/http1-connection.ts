@@ -29,12 +29,12 @@ export interface ConnectionOwner {
 }
 
 /** The upstream sent nothing for too long. */
-export class UpstreamSilent extends Error {
+class UpstreamSilent extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
 /** The upstream ended the connection before its answer was complete. */
-export class ConnectionLost extends Error {}
+class ConnectionLost extends Error {}
 
 const READ_BYTES = 64 * 1024;
 /** Up to here head and body are joined: one write of one piece. */

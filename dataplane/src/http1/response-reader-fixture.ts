@@ -149,7 +149,7 @@ export function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 }
 
 /** A well-formed answer, informational ones before it, and what it means. */
-export interface Answer {
+interface Answer {
   readonly bytes: Buffer;
   readonly method: string;
   readonly status: number;

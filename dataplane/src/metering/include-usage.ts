@@ -11,13 +11,13 @@ import type { RequestFacts } from '../scan/request-scanner.js';
 import { compilePaths } from '../scan/scan-paths.js';
 import { plainPath } from './estimate.js';
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly facts: RequestFacts;
   /** The body to send instead; null: send the body as it is. With an edited body the answer must pass a UsageFilter. */
   readonly edited: Buffer | null;
 }
 
-export interface IncludeUsageRoute {
+interface IncludeUsageRoute {
   readonly usageFormat: UsageFormat;
   readonly custom: boolean;
 }

@@ -1,7 +1,7 @@
 /** Reading usage off a tee of the response (docs/contract.md#usage). Bytes are never changed here. */
 import type { UsageFormat } from '../context/agent-context.js';
 
-export interface TokenCounts {
+interface TokenCounts {
   readonly tokensInUncached: number;
   readonly tokensCacheRead: number;
   readonly tokensCacheWrite: number;
@@ -11,7 +11,7 @@ export interface TokenCounts {
 }
 
 /** reported: the provider's own figure; partial: its figure for a part, the rest estimated; estimated: all from bytes. */
-export type UsageSource = 'reported' | 'partial' | 'estimated' | 'none';
+type UsageSource = 'reported' | 'partial' | 'estimated' | 'none';
 
 export interface UsageReading extends TokenCounts {
   /** Model of the answer, else of the request; null when neither names one. */
@@ -24,7 +24,7 @@ export interface UsageReading extends TokenCounts {
 }
 
 /** What changes the price beside the token counts. All counts are integers ≥ 0. */
-export interface BillingExtras {
+interface BillingExtras {
   /** `flex`, `priority`, `batch` … as the provider names it; null when it says nothing. */
   readonly serviceTier: string | null;
   /** Anthropic `speed`: `fast` costs more. */

@@ -49,12 +49,12 @@ export function addCounts(sum: Counts, counts: Counts): void {
 }
 
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
-export function countOf(value: unknown): number | null {
+function countOf(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
 }
 
 /** A part of a whole: what is missing or absurd is 0, what is too large is the whole. */
-export function partOf(value: unknown, whole: number): number {
+function partOf(value: unknown, whole: number): number {
   return Math.min(countOf(value) ?? 0, whole);
 }
 

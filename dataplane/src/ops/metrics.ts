@@ -25,7 +25,7 @@ const STORE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02
 const CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 /** Figures that other parts keep; read at each scrape. */
-export interface Figures {
+interface Figures {
   inflight(): number;
   connections(): number;
   webSockets(): number;

@@ -27,7 +27,7 @@ import { parseRequestTarget, route } from '../call/stages/route.js';
 import type { UpstreamPools } from '../upstream/pools.js';
 import type { PipelineDeps } from './pipeline-deps.js';
 
-export interface ProxyPipelineDeps extends PipelineDeps {
+interface ProxyPipelineDeps extends PipelineDeps {
   readonly options: {
     /** A longer body is not waited for. */
     readonly bufferedBodyBytesMax: number;

@@ -4,9 +4,9 @@
  * are quoted in more than one way, parts with an encoding of their own.
  */
 
-export type FormProblem = 'not_form' | 'ambiguous';
+type FormProblem = 'not_form' | 'ambiguous';
 
-export interface FormField {
+interface FormField {
   readonly name: string;
   /** Null: a file. */
   readonly value: string | null;

@@ -3,7 +3,7 @@ import { calcPrice, type ModelPrice, type PriceOptions } from '@pydantic/genai-p
 import { type Band, FAST_PERCENT, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
-export type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
+type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
 
 /** $12.50 / $75 against $5 / $30 (openai.com/api-fast-mode). */
 const GPT_5_5_FAST_PERCENT = 250;

@@ -16,9 +16,9 @@ import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
 import { libraryPlan } from './price-library.js';
 import { type Band, FAST_PERCENT, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
 
-export type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
+type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
-export interface Cost {
+interface Cost {
   readonly costNanos: number;
   readonly source: PriceSource;
 }
@@ -32,7 +32,7 @@ export interface PricedUpstream {
   readonly origin: string;
 }
 
-export interface PriceQuery {
+interface PriceQuery {
   readonly upstream: PricedUpstream;
   readonly reading: UsageReading;
 }

@@ -1,9 +1,9 @@
 /** The data plane's own id: made once, kept in its data directory (docs/contract.md#without-the-counter-store). */
+
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+import { UUID } from '@acg/base/uuid';
 
 /**
  * Reads `{dataDir}/dataplane-id`, or makes it; workers that start together agree on the first one's. A damaged file is

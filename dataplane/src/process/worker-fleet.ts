@@ -7,8 +7,10 @@
  * written, a control plane of another version) must not take down the workers that serve: it is tried again like a
  * crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
  */
+
 import { type AddressInfo, createServer } from 'node:net';
 import { Backoff } from '@acg/base/backoff';
+import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
 import { AggregatorRegistry } from 'prom-client';
 import { EXIT } from './exit-codes.js';
@@ -34,7 +36,7 @@ export class WorkerEnded extends Error {
   }
 }
 
-export interface FleetConfig {
+interface FleetConfig {
   readonly host: string;
   readonly port: number;
   readonly workers: number;
@@ -210,5 +212,3 @@ function describe(index: number, { code, signal, error }: WorkerEnd): string {
   if (error !== null) return `worker ${index} cannot be started: ${error}`;
   return `worker ${index} ended with ${signal ?? `exit code ${code}`}`;
 }
-
-const ignore = (): void => {};

@@ -10,7 +10,7 @@ import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/token-position
  * as_is: forward the bytes unchanged. strip_signatures: decode the signed chunks with an AwsChunkedDecoder and send the
  * bare object of `decodedBytes`.
  */
-export type BodyPlan = 'as_is' | 'strip_signatures';
+type BodyPlan = 'as_is' | 'strip_signatures';
 
 export interface ObjectRequest {
   /** Flat array without the client's signing headers; `x-amz-content-sha256` is in it. */

@@ -9,7 +9,7 @@ export interface ScanNode {
   readonly item: ScanNode | null;
 }
 
-export interface ScanMember {
+interface ScanMember {
   readonly name: Buffer;
   readonly node: ScanNode;
 }

@@ -5,9 +5,11 @@
  * undici's own Pool looks for a free connection by walking all of them, which costs more with every open stream; here
  * free ones stand on a stack: constant time, and the most recently used is used again, so that others can go idle.
  */
+
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
 import { type Connector, connectorOf } from '@acg/base/dialer/undici-connector';
 import { bareHost, portOf } from '@acg/base/egress/check-url';
+import { ignore } from '@acg/base/ignore';
 import { Client, errors } from 'undici';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from '../http1/http1-connection.js';
 import { InvalidRequest } from '../http1/request-head.js';
@@ -246,8 +248,6 @@ class StreamingConnection implements PooledConnection {
     this.#client.close(ignore);
   }
 }
-
-const ignore = (): void => {};
 
 export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused' | 'lookups_busy';
 

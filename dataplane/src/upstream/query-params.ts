@@ -1,7 +1,7 @@
 /** Raw query strings: parameters are dropped or replaced in place, everything else stays byte for byte. */
 
 /** What to do with one parameter: keep it, drop it, or put this text (`name=value`) in its place. */
-export type ParamDecision = true | false | string;
+type ParamDecision = true | false | string;
 
 /**
  * Walks the parameters of a raw query (without `?`) and rebuilds it only when something changes.
@@ -30,7 +30,7 @@ export function editQuery(query: string, decide: (name: string, pair: string) =>
 }
 
 /** Decoded name of `name=value`; a name with a broken escape is returned as it stands. */
-export function paramName(pair: string): string {
+function paramName(pair: string): string {
   const equals = pair.indexOf('=');
   return decodeParam(equals === -1 ? pair : pair.slice(0, equals));
 }

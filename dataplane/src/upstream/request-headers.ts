@@ -65,7 +65,7 @@ const isOurs = (name: string): boolean =>
   name.charCodeAt(0) === 0x78 && (name.startsWith('x-gateway-') || name.startsWith('x-forwarded-'));
 
 /** Lower-case names that `Connection` declares hop-by-hop; null when it lists none (by far the usual case). */
-export function connectionListed(headers: readonly string[]): readonly string[] | null {
+function connectionListed(headers: readonly string[]): readonly string[] | null {
   let listed: string[] | null = null;
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] !== 'connection') continue;

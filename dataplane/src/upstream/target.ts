@@ -16,10 +16,10 @@ export interface ProxyTarget {
  * regular: may go to any provider. keyed: holds dot segments or encoded control bytes, which only object keys (s3) may.
  * escaping: as keyed, and its dot segments would climb above the first segment if somebody resolved them.
  */
-export type PathShape = 'regular' | 'keyed' | 'escaping';
+type PathShape = 'regular' | 'keyed' | 'escaping';
 
 /** not_proxy: another path (404). malformed: breaks the rules for every provider (400). */
-export type TargetProblem = 'not_proxy' | 'malformed';
+type TargetProblem = 'not_proxy' | 'malformed';
 
 export const PROXY_PREFIX = '/v1/proxy/';
 /** Longest target that is taken, in bytes. */

@@ -4,7 +4,7 @@
  */
 import { findParam, paramValue } from './query-params.js';
 
-export type TokenForm = 'bearer' | 'basic' | 'sigv4' | 'presigned' | 'header' | 'query';
+type TokenForm = 'bearer' | 'basic' | 'sigv4' | 'presigned' | 'header' | 'query';
 
 export interface TokenPosition {
   readonly gatewayToken: string;
@@ -22,7 +22,7 @@ export const AUTH_QUERY_PARAM = 'apikey';
 export const CONFLICTING_TOKENS = 'conflict';
 
 /** Header names that can carry a key; each is dropped before forwarding, whether or not it held the gateway token. */
-export const AUTH_HEADERS: ReadonlySet<string> = new Set([
+const AUTH_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
   'api-key',

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 
 export type UpstreamSocket = WebSocket;
 
-export interface SocketDial {
+interface SocketDial {
   /** `http(s)://host[:port]`. */
   readonly origin: string;
   /** Raw request target; never normalised. */
@@ -19,7 +19,7 @@ export interface SocketDial {
   readonly messageBytesMax: number;
 }
 
-export interface SocketDialObserver {
+interface SocketDialObserver {
   onOpen(socket: UpstreamSocket): void;
   /** The upstream answered the handshake with something else than 101. */
   onRefused(response: IncomingMessage): void;

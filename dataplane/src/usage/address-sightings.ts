@@ -11,9 +11,9 @@ const FORGET_MS = 10 * 60_000;
 const KEYS_MAX = 20_000;
 const ADDRESSES_PER_KEY_MAX = 256;
 
-export type SightingSink = (sighting: IAddressSighting) => boolean;
+type SightingSink = (sighting: IAddressSighting) => boolean;
 
-export interface SightingBounds {
+interface SightingBounds {
   readonly keysMax: number;
   readonly addressesPerKeyMax: number;
 }

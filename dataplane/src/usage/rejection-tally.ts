@@ -3,10 +3,10 @@
  * (docs/contract.md#usage). Counts leave through the spool every few seconds; they are statistics: what happened since
  * the last flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`.
  */
+import { MINUTE_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
 
-const MINUTE_MS = 60_000;
 const KINDS_MAX = 10_000;
 
 interface Tally {
@@ -19,7 +19,7 @@ interface Tally {
 }
 
 /** Where counts go; false when it takes nothing now. */
-export type RejectionSink = (count: IRejectionCount) => boolean;
+type RejectionSink = (count: IRejectionCount) => boolean;
 
 export class RejectionTally {
   readonly #sink: RejectionSink;

@@ -39,7 +39,7 @@ export interface ByteRange {
   readonly to: number;
 }
 
-export interface FrameScan {
+interface FrameScan {
   /** Views into the chunk, in order. */
   readonly payloads: readonly Buffer[];
   readonly records: number;

@@ -24,7 +24,7 @@ export interface Segment {
   fd: number;
 }
 
-export interface SegmentLimits {
+interface SegmentLimits {
   /** A segment is sealed when it reaches this … */
   readonly segmentBytes: number;
   /** … or is this old. */

@@ -17,7 +17,7 @@ export interface UsageSink {
   ship(body: Buffer): Promise<ShipOutcome>;
 }
 
-export interface ShipperOptions {
+interface ShipperOptions {
   readonly dataPlaneId: string;
   /** Records per call. */
   readonly recordsMax?: number;
@@ -28,7 +28,7 @@ export interface ShipperOptions {
   readonly adoptEveryMs?: number;
 }
 
-export interface ShipperFigures {
+interface ShipperFigures {
   readonly recordsShipped: number;
   readonly recordsRejected: number;
   readonly failures: number;

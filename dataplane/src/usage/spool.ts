@@ -45,7 +45,7 @@ export interface SpoolBatch {
   readonly to: number;
 }
 
-export interface SpoolFigures {
+interface SpoolFigures {
   readonly bytesUnacknowledged: number;
   readonly bytesOnDisk: number;
   /** Age of the oldest thing not acknowledged, 0 when there is none. */
@@ -56,7 +56,7 @@ export interface SpoolFigures {
 }
 
 /** The spool could not write a record; it is kept in memory and written when the file system takes it again. */
-export class SpoolWriteFailed extends Error {
+class SpoolWriteFailed extends Error {
   constructor(cause: unknown) {
     super('the usage spool cannot be written', { cause });
     this.name = 'SpoolWriteFailed';

@@ -7,7 +7,9 @@
  * The server cannot stop reading an agent's socket, so what waits for a slow upstream is bounded: past the bound both
  * sides are closed. Booked once, at the end, with the bytes of both directions.
  */
+
 import type { WebSocket as AgentSocket } from 'uWebSockets.js';
+import { ignore } from '@acg/base/ignore';
 import type { RoutedExchange } from '../call/exchange.js';
 import { type MaskForms, maskBytes, maskValue } from '../upstream/mask.js';
 import type { UpstreamSocket } from '../upstream/upstream-socket.js';
@@ -138,5 +140,3 @@ export class WebSocketSession {
     this.#onEnd(this);
   }
 }
-
-const ignore = (): void => {};

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Connector } from '@acg/base/dialer/undici-connector';
+import { ignore } from '@acg/base/ignore';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { Failures } from '../call/failures.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
@@ -164,5 +165,3 @@ function protocolsOf(value: string): string[] {
   const names = value.split(',').map((part) => part.trim());
   return [...new Set(names.filter((name) => TOKEN.test(name)))];
 }
-
-const ignore = (): void => {};

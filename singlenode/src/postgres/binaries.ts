@@ -19,7 +19,7 @@ export class PostgresUnavailable extends Error {
   }
 }
 
-export interface SystemUser {
+interface SystemUser {
   readonly uid: number;
   readonly gid: number;
 }

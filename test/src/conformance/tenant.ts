@@ -9,7 +9,7 @@ export const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f
 export const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 export const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
 
-export interface Person {
+interface Person {
   readonly email: string;
   readonly token: string;
   readonly userId: string;

@@ -4,7 +4,7 @@ import type { Sql } from '@acg/controlplane/db/sql';
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Table → rows as JSON text. */
-export type Rows = ReadonlyMap<string, readonly string[]>;
+type Rows = ReadonlyMap<string, readonly string[]>;
 
 export async function readAllRows(sql: Sql): Promise<Rows> {
   const tables = await sql<{ name: string }[]>`

@@ -2,7 +2,9 @@
  * Beside a second tenant that has some of everything: no route of the API and no call of the internal link shows
  * anything of it, counts anything of it or changes anything of it. Generated from the route table.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
+import { DAY_MS } from '@acg/base/units';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { GatewayClient } from '@acg/proto/client';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -14,7 +16,6 @@ import { callExample, covered, exampleOf } from './examples/index.js';
 import { newId, reportBody, usageRecord } from './usage-fixture.js';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
-const DAY_MS = 86_400_000;
 // No delivery of the neighbour is tried a second time while the tests compare its rows.
 const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: `${DAY_MS},${DAY_MS},${DAY_MS}` });
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);

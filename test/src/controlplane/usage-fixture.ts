@@ -57,7 +57,7 @@ export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], re
   return { report: (request) => ingest.report(reportBody(request)) };
 }
 
-export interface TestIngest {
+interface TestIngest {
   report(request: IReportUsageRequest): Promise<IReportUsageResponse>;
 }
 

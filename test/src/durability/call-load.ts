@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-export interface CallLoadOptions {
+interface CallLoadOptions {
   /** Origin of the data plane. */
   readonly url: string;
   readonly token: string;

@@ -16,7 +16,7 @@ import { OpenAiStandIn } from '../providers/openai.js';
 import { Stack, type Tenant, until } from '../stack.js';
 import { type CallLoad, startCalls } from './call-load.js';
 
-export interface CrashReport {
+interface CrashReport {
   readonly victim: string;
   /** Responses that a client received to the last byte. */
   readonly received: number;
@@ -26,13 +26,13 @@ export interface CrashReport {
   readonly failedWhileDown: number;
 }
 
-export interface CrashRunOptions {
+interface CrashRunOptions {
   readonly concurrency: number;
   /** Set → the data plane has two workers, which count in this Redis. */
   readonly redisUrl?: string;
 }
 
-export interface LedgerView {
+interface LedgerView {
   readonly requestIds: readonly string[];
   readonly costCents: number;
   readonly summary: { readonly totalRequests: number; readonly costCents: number };

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 
-export interface StrictRequest {
+interface StrictRequest {
   readonly method: string;
   readonly target: string;
   /** `[lower-case name, value]` in order. */

@@ -1,4 +1,5 @@
 /** What every implementation of `Counters` guarantees, run against each of them. */
+import { DAY_MS } from '@acg/base/units';
 import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
 import { RPD_ROW, RPM_ROW } from '@acg/dataplane/counters/limit-table';
@@ -16,7 +17,6 @@ export interface Subject {
 
 let sequence = 0;
 const freshAgent = (): string => `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
-const DAY_MS = 86_400_000;
 
 export function describeCounters(name: string, subject: () => Subject): void {
   describe(`counters in ${name}`, () => {

@@ -4,14 +4,14 @@
  */
 import { monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 
-export interface ModelRequest {
+interface ModelRequest {
   readonly pair: string;
   readonly rpmLimit: number;
   readonly rpdLimit: number;
   readonly budgetNanos: number | null;
 }
 
-export interface ModelAnswer {
+interface ModelAnswer {
   readonly outcome: 'admitted' | 'rpm' | 'rpd' | 'budget';
   readonly rpmRemaining: number;
   readonly rpmResetAtSec: number;

@@ -1,5 +1,6 @@
 /** A change made through one control-plane instance reaches data planes that watch another one. */
-import { NANOS_PER_CENT, UNLIMITED } from '@acg/dataplane/counters/limit-table';
+import { NANOS_PER_CENT } from '@acg/base/units';
+import { UNLIMITED } from '@acg/dataplane/counters/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';

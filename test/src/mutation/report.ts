@@ -8,7 +8,7 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-export interface Report {
+interface Report {
   readonly text: string;
   /** Of all that is not equivalent, in percent. */
   readonly killedPercent: number;

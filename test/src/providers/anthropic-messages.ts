@@ -12,7 +12,7 @@ const INPUT_USAGE = {
 
 export const MESSAGE_USAGE = { ...INPUT_USAGE, output_tokens: 9, service_tier: 'standard' } as const;
 
-export const answeredMessageModel = (model: string): string =>
+const answeredMessageModel = (model: string): string =>
   model === 'claude-haiku-4-5' ? 'claude-haiku-4-5-20251001' : model;
 
 const base = (model: string, content: readonly object[], stop: string | null, usage: object): object => ({

@@ -1,7 +1,7 @@
 /** Bodies of the Responses API, whole and streamed. */
 import { answeredModel } from './openai-chat.js';
 
-export const RESPONSE_USAGE = {
+const RESPONSE_USAGE = {
   input_tokens: 19,
   input_tokens_details: { cached_tokens: 4 },
   output_tokens: 10,

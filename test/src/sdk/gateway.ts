@@ -8,7 +8,7 @@ import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/call/testing/proxy-fixtur
 import { decodeContext } from '@acg/dataplane/context/decode';
 import type { IUpstream } from '@acg/proto/messages';
 
-export interface GatewayAccount {
+interface GatewayAccount {
   readonly slug: string;
   /** Where the stand-in listens. */
   readonly origin: string;

@@ -43,7 +43,7 @@ export interface BuiltInProvider {
 }
 
 /** A call that hands out credentials or changes who has access. */
-export interface SensitiveCall {
+interface SensitiveCall {
   /** Method or `*`, then a path: `*` is any run inside one segment, `**` any number of segments. */
   readonly call: string;
   readonly why: string;
@@ -62,7 +62,7 @@ export interface ModelCall {
   readonly at: 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | `path:${string}`;
 }
 
-export interface ProviderAddress {
+interface ProviderAddress {
   readonly baseUrl: string;
   /** A tenant typed it: checked when saved and at every connect. */
   readonly tenantGiven: boolean;

@@ -35,7 +35,7 @@ export class EditedBodyBudget implements BodyRoom {
   }
 }
 
-export interface CollectDeps {
+interface CollectDeps {
   readonly metering: Pick<CallMetering, 'bodyBytesWanted'>;
   readonly counters: Pick<Counters, 'standing'>;
   readonly budget: EditedBodyBudget;

@@ -1,7 +1,8 @@
 /** Terms of an agent for tests: limits by their names, everything else as it is without them. */
+import { NANOS_PER_CENT } from '@acg/base/units';
 import type { AgentTerms } from '../agent-terms.js';
 import { parseMonth } from '../calendar-month.js';
-import { BUDGET_ROW, LIMIT_TABLE, NANOS_PER_CENT, RPD_ROW, RPM_ROW, UNLIMITED } from '../limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../limit-table.js';
 
 export interface TestTerms {
   readonly agentId?: string;

@@ -3,7 +3,7 @@
 const CHUNK_HEAD =
   '{"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","object":"chat.completion.chunk","created":1763600000,';
 
-export interface ChatStreamOptions {
+interface ChatStreamOptions {
   readonly texts: readonly string[];
   /** As `stream_options.include_usage` makes it: `usage:null` in every chunk and one more chunk with the usage. */
   readonly includeUsage: boolean;
@@ -11,7 +11,7 @@ export interface ChatStreamOptions {
   readonly newline?: string;
 }
 
-export const CHAT_USAGE =
+const CHAT_USAGE =
   '{"prompt_tokens":2006,"completion_tokens":300,"total_tokens":2306,' +
   '"prompt_tokens_details":{"cached_tokens":1920,"audio_tokens":0},' +
   '"completion_tokens_details":{"reasoning_tokens":128,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}';

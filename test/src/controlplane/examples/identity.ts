@@ -4,10 +4,10 @@ import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
 import type { Member, TestControlPlane } from '../../control-plane.js';
 import type { ExampleContext, Examples } from './example.js';
 
-export const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
-export const PASSWORD = 'a long enough password';
+const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+const PASSWORD = 'a long enough password';
 /** What a browser sends with calls of the service's own pages. */
-export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
 const LIMITED = 'nothing of an organization changes';
 
 /** A user who signed up, with an organization of its own. */

@@ -16,7 +16,7 @@ export const EXAMPLES: Examples = {
   ...USAGE_EXAMPLES,
 };
 
-export interface RouteKey {
+interface RouteKey {
   readonly method: string;
   readonly url: string;
 }
@@ -28,7 +28,7 @@ export const covered = <T extends RouteKey>(routes: readonly T[]): readonly T[] 
   routes.filter((route) => exampleOf(route) !== undefined);
 
 /** The path with its parameters and query filled in. */
-export function pathOf(url: string, { params = {}, query = {} }: ExampleCall): string {
+function pathOf(url: string, { params = {}, query = {} }: ExampleCall): string {
   const path = url.replace(/:([A-Za-z]+)/g, (_, name: string) =>
     encodeURIComponent((params[name] ?? '').replace(/\p{Surrogate}/gu, '\ufffd')),
   );

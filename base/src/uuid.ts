@@ -1,0 +1,7 @@
+/** The text form of a UUID. The gateway's own are in lower case; callers may write theirs otherwise. */
+const HEX = '[0-9a-f]';
+const FORM = `^${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}$`;
+
+/** In lower case. */
+export const UUID = new RegExp(FORM);
+export const UUID_ANY_CASE = new RegExp(FORM, 'i');
