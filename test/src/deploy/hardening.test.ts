@@ -136,14 +136,14 @@ test("Kubernetes: the control plane's metrics are not on the port that an ingres
   expect(named('Service', 'controlplane').spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
 });
 
-test.each(['controlplane', 'dataplane'])(
+test.each(['controlplane', 'dataplane', 'gateway'])(
   'image of the %s: an ordinary user, no core dumps, a command that gets signals',
   (name) => {
     const dockerfile = read(`deploy/Dockerfile.${name}`);
     expect(dockerfile).toMatch(/^USER node$/m);
     const entry = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!) as string[];
     const command = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)![1]!) as string[];
-    expect(command).toEqual(['node', `${name}/dist/main.js`]);
+    expect(command).toEqual(['node', `${name === 'gateway' ? 'singlenode' : name}/dist/main.js`]);
     const [program, ...args] = entry;
     const shown = execFileSync(program!, [...args, 'sh', '-c', 'ulimit -c; echo $PPID'])
       .toString()
