@@ -3,7 +3,7 @@
  * were started after its last byte have come back: no waiting for time to pass.
  */
 import { connect, type Socket } from 'node:net';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from '@acg/dataplane/call/testing/proxy-fixture';
+import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '@acg/dataplane/call/testing/proxy-fixture';
 import { StrictUpstream } from './strict-upstream.js';
 
 export { GATEWAY_TOKEN, PROVIDER_KEY } from '@acg/dataplane/call/testing/proxy-fixture';
@@ -16,13 +16,24 @@ export interface Seen {
   readonly closed: boolean;
 }
 
+/** What the probes go to: a server in this process, or a whole gateway elsewhere. */
+export interface ProbedGateway {
+  readonly port: number;
+  /** Exceptions in handlers, as far as it tells. */
+  readonly bugs: number;
+  stop(): Promise<void>;
+}
+
 export class ProbeBench {
-  private constructor(
-    readonly gateway: Fixture,
+  constructor(
+    readonly gateway: ProbedGateway,
     /** Where probes lead; slug `probe`. */
     readonly upstream: StrictUpstream,
     /** Where the calls lead that show that the gateway lives; slug `alive`. */
     readonly alive: StrictUpstream,
+    /** Stands where the probes say `GATEWAY_TOKEN`; as long as that. */
+    readonly token: string = GATEWAY_TOKEN,
+    readonly providerKey: string = PROVIDER_KEY,
   ) {}
 
   static async start(): Promise<ProbeBench> {
@@ -46,7 +57,7 @@ export class ProbeBench {
     });
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await this.roundTrip();
-      if (!socket.destroyed) socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece);
+      if (!socket.destroyed) socket.write(this.#withToken(piece));
     }
     for (let i = 0; i < 3; i++) await this.roundTrip();
     socket.destroy();
@@ -66,7 +77,7 @@ export class ProbeBench {
       });
       socket.on('close', () => done(text));
     });
-    socket.write(`GET /v1/proxy/alive/x HTTP/1.1\r\nhost: gw\r\nauthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    socket.write(`GET /v1/proxy/alive/x HTTP/1.1\r\nhost: gw\r\nauthorization: Bearer ${this.token}\r\n\r\n`);
     const text = await answer;
     if (!text.startsWith('HTTP/1.1 200')) throw new Error(`the gateway does not serve: ${JSON.stringify(text)}`);
   }
@@ -75,6 +86,11 @@ export class ProbeBench {
     await this.gateway.stop();
     await this.upstream.close();
     await this.alive.close();
+  }
+
+  #withToken(piece: string | Buffer): Buffer {
+    const text = typeof piece === 'string' ? piece : piece.toString('latin1');
+    return Buffer.from(text.replaceAll(GATEWAY_TOKEN, this.token), 'latin1');
   }
 
   #open(): Promise<Socket> {
