@@ -1,0 +1,13 @@
+// A service of compose.yaml with the values of an .env file put in, as compose does: after the YAML is read.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export function composeService(file, name, values) {
+  const text = JSON.stringify(parse(readFileSync(file, 'utf8'), { merge: true }).services[name]);
+  const filled = text.replaceAll(/\$\{([A-Z_]+)(:[-?])?\}/g, (_all, variable, rule) => {
+    const value = values[variable] ?? '';
+    if (rule === ':?' && value === '') throw new Error(`${variable} is needed`);
+    return JSON.stringify(value).slice(1, -1);
+  });
+  return JSON.parse(filled);
+}
