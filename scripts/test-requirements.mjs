@@ -1,6 +1,7 @@
 // What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git. Installs them with
 // apt where that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { bringTools } from './tools.mjs';
 
 // Debian keeps servers where ordinary users do not look.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };
@@ -22,4 +23,12 @@ if (missing.length > 0) {
   console.error(`Installing ${names} with apt …`);
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env });
   execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { stdio: 'inherit', env });
+}
+
+const tools = bringTools();
+if (tools.length > 0) {
+  console.error(
+    `The tests need promtool, amtool and kubectl: install first (Debian: apt-get install ${tools.join(' ')}).`,
+  );
+  process.exit(1);
 }
