@@ -18,7 +18,7 @@ const BYTES_PER_UNIT_MAX = 3;
 
 /** The source of generated/usage-record.ts. `message`: the reflected UsageRecord of protobufjs. */
 export function usageRecordSource(message) {
-  const fields = message.fieldsArray.map(fieldOf);
+  const fields = message.fieldsArray.map(fieldOf).sort((a, b) => a.number - b.number);
   const shared = fields.filter((field) => field.shared);
   const own = fields.filter((field) => !field.shared);
   const texts = fields.filter(({ kind }) => kind === 'text');

@@ -15,7 +15,6 @@ import { ContextSource, type LinkListener } from './context/context-source.js';
 import { endsSession } from './context/invalidation.js';
 import type { Counters } from './counters/counters.js';
 import { createCounters } from './counters/create-counters.js';
-import { MeterMemory } from './metering/meter-memory.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { PriceTable } from './pricing/price.js';
@@ -112,7 +111,7 @@ export class Gateway implements OpsSource {
         operatorNames: new OperatorNames(),
       }),
     });
-    this.#server = this.#createServer(new ProviderMetering(prices, new MeterMemory(), config.editedBodyBytesMax));
+    this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
     this.#expiryTimer = setInterval(() => this.#server.sessions.endExpired(Date.now()), EXPIRY_CHECK_MS).unref();
     this.#observeFigures();
     counters.onDataLost(() => this.#cache.refreshAll());

@@ -15,6 +15,7 @@ export const {
   UsageRecord,
   RejectionCount,
   AddressSighting,
+  LineUsage,
   AcquireProbeRequest,
   AcquireProbeResponse,
   ReleaseProbeRequest,
@@ -38,6 +39,8 @@ export type IPriceOverride = acg.v1.IPriceOverride;
 export type IReportUsageRequest = acg.v1.IReportUsageRequest;
 export type IReportUsageResponse = acg.v1.IReportUsageResponse;
 export type IUsageRecord = acg.v1.IUsageRecord;
+export type ILineUsage = acg.v1.ILineUsage;
+export type ILine = acg.v1.LineUsage.ILine;
 export type IRejectionCount = acg.v1.IRejectionCount;
 export type IAddressSighting = acg.v1.IAddressSighting;
 export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;

@@ -224,6 +224,7 @@ export const KINDS: readonly Column<SharedFields>[] = [
     value: (k) => k.responseStatus,
     check: (k) => (k.responseStatus = integer('response_status', k.responseStatus, STATUS_MAX) || k.status),
   },
+  { field: 'lined', column: null, type: 'boolean', value: (k) => k.lined },
   { field: 'streamed', column: 'streamed', type: 'boolean', value: (k) => k.streamed },
   { field: 'websocket', column: 'websocket', type: 'boolean', value: (k) => k.websocket },
   words(

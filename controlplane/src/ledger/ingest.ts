@@ -12,6 +12,7 @@ import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
 import * as ledger from './ledger.js';
+import { claimLines, keepLineSums, takeLineSums } from './lines.js';
 import type { UsagePartitions } from './partitions.js';
 import { type Report, type ReportBatch, readReport, type SightingEntry } from './report-batch.js';
 import { type AgentMonth, paidMonths, rollUp } from './rollup.js';
@@ -128,7 +129,7 @@ export class Ingest {
     try {
       const { refused, totals } = await this.#book(reports.map(({ report }) => report));
       for (const { report, resolve } of reports) {
-        const spend = paidMonths(report.entries).flatMap((month) => totals.get(monthKey(month)) ?? []);
+        const spend = paidMonths(report.entries, report.lines).flatMap((month) => totals.get(monthKey(month)) ?? []);
         resolve({ rejected: rejectedOf(report, refused), spend });
       }
     } catch (error) {
@@ -154,7 +155,7 @@ export class Ingest {
     const seconds = (performance.now() - startMs) / 1_000;
     this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
     // Also of what was booked before: the answer to the first attempt may have been lost.
-    const totals = await ledger.selectMonthTotals(this.#sql, paidMonths(batch.entries));
+    const totals = await ledger.selectMonthTotals(this.#sql, paidMonths(batch.entries, batch.lines));
     return {
       refused: new Map(refused.map(({ sentId, reason }) => [sentId, reason])),
       totals: new Map(totals.map((total) => [monthKey(total), total])),
@@ -163,8 +164,8 @@ export class Ingest {
 
   /** How many records were new. Adds what the database refuses to `poison`. */
   async #bookOrHalve(batch: ReportBatch, poison: PoisonEntry[]): Promise<number> {
-    const { entries, rejections, sightings } = batch;
-    if (entries.length + rejections.length + sightings.length === 0) return 0;
+    const { entries, rejections, sightings, lines } = batch;
+    if (entries.length + rejections.length + sightings.length + lines.length === 0) return 0;
     try {
       const booked = await this.#sql.begin((tx) => this.#bookAll(tx, batch));
       this.onCommitted?.(booked);
@@ -180,21 +181,27 @@ export class Ingest {
         const { id } = entry;
         const { dataPlaneId } = entry.kind;
         poison.push({ id, sentId: id, dataPlaneId, reason, record: JSON.stringify(entry) });
-        return rejections.length + sightings.length === 0
+        return rejections.length + sightings.length + lines.length === 0
           ? 0
-          : this.#bookOrHalve({ entries: [], rejections, sightings }, poison);
+          : this.#bookOrHalve({ entries: [], rejections, sightings, lines }, poison);
       }
       const middle = entries.length >> 1;
-      const first = await this.#bookOrHalve({ entries: entries.slice(0, middle), rejections, sightings }, poison);
-      const rest = { entries: entries.slice(middle), rejections: [], sightings: [] };
+      const first = await this.#bookOrHalve(
+        { entries: entries.slice(0, middle), rejections, sightings, lines },
+        poison,
+      );
+      const rest = { entries: entries.slice(middle), rejections: [], sightings: [], lines: [] };
       return first + (await this.#bookOrHalve(rest, poison));
     }
   }
 
   /** Returns the entries that were new. */
   async #bookAll(tx: Tx, batch: ReportBatch): Promise<readonly UsageEntry[]> {
+    const lines = await claimLines(tx, batch.lines);
+    await keepLineSums(tx, lines);
     const entries = await ledger.insertRecords(tx, batch.entries);
-    const { hourly, months, lastUsed } = rollUp(entries);
+    await takeLineSums(tx, entries);
+    const { hourly, months, lastUsed } = rollUp(entries, lines);
     await ledger.touchKeys(tx, lastUsed);
     const counts = await claimCountIds(
       tx,
@@ -248,6 +255,7 @@ function merge(reports: readonly Report[]): ReportBatch {
   ];
   return {
     entries: reports.flatMap(({ entries }) => entries),
+    lines: reports.flatMap(({ lines }) => lines),
     rejections: once(reports.flatMap(({ rejections }) => rejections)),
     sightings: once(reports.flatMap(({ sightings }) => sightings)),
   };

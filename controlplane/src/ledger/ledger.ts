@@ -186,15 +186,17 @@ export interface MonthTotal {
 export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<readonly MonthTotal[]> {
   if (sums.length === 0) return [];
   return tx<MonthTotal[]>`
-    insert into month_spend as m (agent_id, month, org_id, spent_nanos)
+    insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
     select * from unnest(
       ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
       ${arrayLiteral(sums, (s) => s.month)}::text::text[],
       ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
-      ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[]
-    ) as r(agent_id, month, org_id, spent_nanos)
+      ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
+      ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
+    ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)
     order by agent_id, month
-    on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos
+    on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos,
+      ledger_nanos = m.ledger_nanos + excluded.ledger_nanos
     returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
 }
 

@@ -15,6 +15,7 @@ import {
 import { DELIMITED, StringMemo, WireReader } from '@acg/proto/wire-reader';
 import { COUNT_MAX, isUuid, Poison, slugOrNone, text } from './checks.js';
 import type { PoisonEntry, RejectionEntry } from './count-ledger.js';
+import { type LineEntry, readLines } from './lines.js';
 import { type LedgerSpan, UsageEntry, UsageKind } from './usage-entry.js';
 
 /** A gateway token seen at an address for the first time in a while. */
@@ -32,6 +33,7 @@ export interface ReportBatch {
   readonly entries: readonly UsageEntry[];
   readonly rejections: readonly RejectionEntry[];
   readonly sightings: readonly SightingEntry[];
+  readonly lines: readonly LineEntry[];
 }
 
 /** One report, read. */
@@ -57,6 +59,7 @@ const DATA_PLANE_ID = 1;
 const RECORDS = 2;
 const REJECTIONS = 3;
 const SIGHTINGS = 4;
+const LINES = 5;
 
 /** Statistics that make no sense are left out silently. Throws {@link UnusableReport}. */
 export function readReport(body: Buffer, span: LedgerSpan): Report {
@@ -81,6 +84,7 @@ class ReportReader {
   readonly #entries: UsageEntry[] = [];
   readonly #rejections: RejectionEntry[] = [];
   readonly #sightings: SightingEntry[] = [];
+  readonly #lines: LineEntry[] = [];
   readonly #poison: PoisonEntry[] = [];
   /** Of the record that is being read. */
   #sent = new UsageRecordKind();
@@ -101,7 +105,13 @@ class ReportReader {
       this.#part(tag >>> 3, reader, end);
       reader.at = end;
     }
-    return { entries: this.#entries, rejections: this.#rejections, sightings: this.#sightings, poison: this.#poison };
+    return {
+      entries: this.#entries,
+      rejections: this.#rejections,
+      sightings: this.#sightings,
+      lines: this.#lines,
+      poison: this.#poison,
+    };
   }
 
   #part(field: number, reader: WireReader, end: number): void {
@@ -119,6 +129,8 @@ class ReportReader {
     } else if (field === SIGHTINGS) {
       const entry = parseSighting(AddressSighting.decode(bytes()));
       if (entry !== null) this.#sightings.push(entry);
+    } else if (field === LINES) {
+      for (const line of readLines(bytes(), this.span)) this.#lines.push(line);
     }
   }
 

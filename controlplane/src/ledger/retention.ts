@@ -18,6 +18,8 @@ const HOURS_KEPT_DAYS = 92;
 /** A record of the oldest day that is kept may be on its way into the ledger at midnight. */
 const GRACE_DAYS = 1;
 const COUNT_IDS_KEPT_DAYS = 2;
+/** For records that wait in a spool; without them a log shows less, reports and budgets do not. */
+const LINE_SUMS_KEPT_DAYS = 7;
 
 export class UsageRetention {
   #running: { cancel(): void } | null = null;
@@ -48,6 +50,7 @@ export class UsageRetention {
     await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
     await this
       .sql`delete from booked_counts where booked_at < now() - ${`${COUNT_IDS_KEPT_DAYS} days`}::text::interval`;
+    await this.sql`delete from line_sums where at < now() - ${`${LINE_SUMS_KEPT_DAYS} days`}::text::interval`;
   }
 
   /** Gives up the partition under way; the next sweep goes on with it. */

@@ -1,5 +1,6 @@
 /** What a batch of new records adds up to. Pure: the ledger stores the result. */
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import type { LineEntry } from './lines.js';
 import { Sketch } from './sketch.js';
 import { isError, type UsageEntry, type UsageKind } from './usage-entry.js';
 
@@ -35,6 +36,8 @@ export interface AgentMonth {
 export interface MonthSum extends AgentMonth {
   readonly orgId: string;
   costNanos: number;
+  /** The part of it that only the ledger counts. */
+  ledgerNanos: number;
 }
 
 interface Rollup {
@@ -63,7 +66,7 @@ function countedHour(startedAtMs: number, month: string): number {
   return startedAtMs - endMs > DAY_MS ? hourOf(startedAtMs) : endMs - HOUR_MS;
 }
 
-export function rollUp(entries: readonly UsageEntry[]): Rollup {
+export function rollUp(entries: readonly UsageEntry[], lines: readonly LineEntry[] = []): Rollup {
   const hourly = new Map<string, HourlySum>();
   const months = new Map<string, MonthSum>();
   const lastUsed = new Map<string, number>();
@@ -94,11 +97,26 @@ export function rollUp(entries: readonly UsageEntry[]): Rollup {
       lastUsed.set(kind.keyId, sums.lastUsedMs);
     }
   }
+  for (const line of lines) addLine(hourly, months, line);
   return { hourly: [...hourly.values()], months: [...months.values()], lastUsed };
 }
 
-/** The months to which the entries add, each once. */
-export function paidMonths(entries: readonly UsageEntry[]): readonly AgentMonth[] {
+/** The call that fetched the line counts by itself: of the line there are tokens and cost. */
+function addLine(hourly: Map<string, HourlySum>, months: Map<string, MonthSum>, line: LineEntry): void {
+  const { fetch, costNanos } = line;
+  const hourMs = countedHour(fetch.startedAtMs, fetch.month);
+  const sum = hourlySum(hourly, { ...fetch, model: line.model }, hourMs);
+  sum.tokensIn += line.tokensInUncached + line.tokensCacheRead + line.tokensCacheWrite;
+  sum.tokensOut += line.tokensOut;
+  sum.costNanos += costNanos;
+  if (costNanos === 0) return;
+  const month = monthSum(months, fetch, hourMs);
+  month.costNanos += costNanos;
+  month.ledgerNanos += costNanos;
+}
+
+/** The months to which these add, each once. */
+export function paidMonths(entries: readonly UsageEntry[], lines: readonly LineEntry[]): readonly AgentMonth[] {
   const months = new Map<string, AgentMonth>();
   const seen = new Map<UsageKind, number>();
   for (const { kind, startedAtMs, costNanos } of entries) {
@@ -108,6 +126,11 @@ export function paidMonths(entries: readonly UsageEntry[]): readonly AgentMonth[
     const { agentId } = kind;
     const month = monthOf(countedHour(startedAtMs, kind.month));
     months.set(`${agentId} ${month}`, { agentId, month });
+  }
+  for (const { fetch, costNanos } of lines) {
+    if (costNanos === 0) continue;
+    const month = monthOf(countedHour(fetch.startedAtMs, fetch.month));
+    months.set(`${fetch.agentId} ${month}`, { agentId: fetch.agentId, month });
   }
   return [...months.values()];
 }
@@ -121,7 +144,9 @@ interface Found {
   lastUsedMs: number;
 }
 
-function hourlySum(hourly: Map<string, HourlySum>, kind: UsageKind, hourMs: number): HourlySum {
+type Counted = Pick<HourlySum, 'agentId' | 'orgId' | 'projectId' | 'providerSlug' | 'model' | 'keyId'>;
+
+function hourlySum(hourly: Map<string, HourlySum>, kind: Counted, hourMs: number): HourlySum {
   const { agentId, orgId, projectId, providerSlug, model, keyId } = kind;
   const key = `${agentId} ${hourMs} ${providerSlug} ${keyId} ${model}`;
   let sum = hourly.get(key);
@@ -143,12 +168,16 @@ function add(sum: UsageSums, entry: UsageEntry, failed: boolean): void {
   sum.sketch.add(entry.durationMs);
 }
 
-function monthSum(months: Map<string, MonthSum>, { agentId, orgId }: UsageKind, hourMs: number): MonthSum {
+function monthSum(
+  months: Map<string, MonthSum>,
+  { agentId, orgId }: Pick<UsageKind, 'agentId' | 'orgId'>,
+  hourMs: number,
+): MonthSum {
   const month = monthOf(hourMs);
   const key = `${agentId} ${month}`;
   let sum = months.get(key);
   if (sum === undefined) {
-    sum = { agentId, orgId, month, costNanos: 0 };
+    sum = { agentId, orgId, month, costNanos: 0, ledgerNanos: 0 };
     months.set(key, sum);
   }
   return sum;

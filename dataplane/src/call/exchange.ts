@@ -14,6 +14,7 @@ import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
 import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';
+import type { LineBooking } from './line-booking.js';
 import type { Rejection } from './rejections.js';
 import type { RequestBody } from './request-body.js';
 
@@ -115,6 +116,8 @@ export class Exchange {
   /** Reads the request's body while it streams. */
   requestScanner: RequestScanner | null = null;
   meter: UsageMeter | null = null;
+  /** Usage of its answer that is booked once for ever; null when there is none. */
+  lines: LineBooking | null = null;
   /** 0 until the upstream has answered. */
   upstreamStatus = 0;
   /** What the agent gets. */

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { MeterMemory } from '../metering/meter-memory.js';
 import { chatStream } from '../metering/testing/transcripts.js';
 import { PriceTable } from '../pricing/price.js';
 import type { RoutedExchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
 import { RequestBody } from './request-body.js';
 
-const metering = new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), new MeterMemory(), 1000);
+const metering = new ProviderMetering(
+  new PriceTable(() => Date.parse('2026-11-20')),
+  { appendLines: () => undefined },
+  1000,
+);
 
 function exchange(routed: object = {}): RoutedExchange {
   return {

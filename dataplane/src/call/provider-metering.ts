@@ -2,25 +2,25 @@
 
 import { createMeter } from '../metering/create-meter.js';
 import { editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
-import type { UsageReading } from '../metering/meter.js';
-import type { MeterMemory } from '../metering/meter-memory.js';
+import type { LineReading, UsageReading } from '../metering/meter.js';
 import { UsageFilter } from '../metering/usage-filter.js';
 import type { PriceTable } from '../pricing/price.js';
 import { RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { CallMetering, Price } from './call-metering.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
+import { LineBooking, type LineSink } from './line-booking.js';
 import type { BodyEdit } from './response-plan.js';
 
 export class ProviderMetering implements CallMetering {
   readonly #prices: PriceTable;
-  readonly #memory: MeterMemory;
+  readonly #lines: LineSink;
   readonly #editedBodyBytesMax: number;
 
   /** `editedBodyBytesMax`: a longer chat body streams unedited, and its usage is estimated where it is not reported. */
-  constructor(prices: PriceTable, memory: MeterMemory, editedBodyBytesMax: number) {
+  constructor(prices: PriceTable, lines: LineSink, editedBodyBytesMax: number) {
     this.#prices = prices;
-    this.#memory = memory;
+    this.#lines = lines;
     this.#editedBodyBytesMax = editedBodyBytesMax;
   }
 
@@ -57,30 +57,51 @@ export class ProviderMetering implements CallMetering {
       x.requestBlobBytes = facts.blobBytes;
     }
     const { target, upstream } = x.routed;
-    x.meter = createMeter(
-      {
-        usageFormat: upstream.usageFormat,
-        accountId: upstream.accountId,
-        method: x.request.method,
-        path: target.rest,
-        requestBytes: x.body?.bytes ?? 0,
-        requestBlobBytes: x.requestBlobBytes,
-        requestModel: x.requestModel,
-        requestItems: x.requestItems,
-        status: x.upstreamStatus,
-        contentType: head.mediaType,
-        contentEncoding: head.contentEncoding,
-      },
-      this.#memory,
-    );
+    x.meter = createMeter({
+      usageFormat: upstream.usageFormat,
+      method: x.request.method,
+      path: target.rest,
+      requestBytes: x.body?.bytes ?? 0,
+      requestBlobBytes: x.requestBlobBytes,
+      requestModel: x.requestModel,
+      requestItems: x.requestItems,
+      status: x.upstreamStatus,
+      contentType: head.mediaType,
+      contentEncoding: head.contentEncoding,
+      countOnce: mayComeAgain(x) ? (line) => this.#countOnce(x, line) : null,
+    });
     // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
     const isCut = x.usageAsked && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
     return isCut ? new UsageFilter() : null;
   }
 
+  #countOnce(x: RoutedExchange, line: LineReading): void {
+    x.lines ??= new LineBooking(fetchOf(x), this.#lines);
+    // What a request costs by itself is due for the call that fetches, not for each of its lines.
+    const { costNanos, source } = this.#prices.tokensCostOf({ upstream: x.routed.upstream, reading: line.reading });
+    x.lines.add(line, costNanos, source);
+  }
+
   price(x: RoutedExchange, reading: UsageReading): Price {
     return this.#prices.costOf({ upstream: x.routed.upstream, reading });
   }
+}
+
+/** Whether the answer may hold usage that another call brings again: results of a batch, a background answer. */
+function mayComeAgain(x: RoutedExchange): boolean {
+  return x.request.method === 'GET' || x.routed.target.rest.includes('/responses');
+}
+
+function fetchOf({ request, routed: { context, upstream } }: RoutedExchange) {
+  return {
+    recordId: request.id,
+    orgId: context.orgId,
+    projectId: context.projectId,
+    agentId: context.agentId,
+    keyId: context.keyId,
+    providerSlug: upstream.providerSlug,
+    startedAtMs: request.startedAtMs,
+  };
 }
 
 /** Formats whose requests say something that their answers may not. */

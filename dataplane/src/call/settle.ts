@@ -43,6 +43,7 @@ export function createSettle(deps: SettleDeps): Settle {
     if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
     const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
+    x.lines?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price), done);
     if (price.costNanos > 0) deps.counters.addSpend(x.routed.context.agentId, price.costNanos);
@@ -80,7 +81,7 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     path: rest.length > PATH_CHARS_MAX ? rest.slice(0, PATH_CHARS_MAX) : rest,
     status: x.upstreamStatus,
     error: x.errorClass,
-    model: reading?.model ?? x.requestModel ?? '',
+    model: x.lines?.model ?? reading?.model ?? x.requestModel ?? '',
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -88,7 +89,7 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     tokensReasoning: reading?.tokensReasoning ?? 0,
     costNanos: price.costNanos,
     usageSource: reading?.source ?? 'none',
-    priceSource: price.source,
+    priceSource: x.lines?.priceSource ?? price.source,
     durationMs: Math.round(performance.now() - x.request.startedTick),
     bytesIn: x.body?.bytes ?? x.bytesIn,
     bytesOut: x.bytesOut,
@@ -100,6 +101,7 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     responseStatus: x.responseStatus,
     websocket: x.websocket,
     traceparent: traceparentOf(x.request.headers),
+    lined: x.lines !== null,
   };
   if (x.respondedTick > 0) record.ttfbMs = Math.round(x.respondedTick - x.request.startedTick);
   return record;

@@ -1,7 +1,7 @@
 /**
  * Anthropic's usage. Unstreamed: one `usage`. Streamed: message_start has the input figures, each message_delta the
  * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
- * document a line) are booked when they are fetched, once per batch (MeterMemory).
+ * document a line) are counted when they are fetched, each line once for ever.
  */
 
 import { startsLikeDelta, startsLikeError } from '../scan/event-data.js';
@@ -9,15 +9,15 @@ import { asObject, parseObject, parseString } from '../scan/json-text.js';
 import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import { encodedEventTokens, encodedTextTokens, plainPath, requestTokens, textTokens } from './estimate.js';
-import type { UsageReading } from './meter.js';
-import type { MeterMemory } from './meter-memory.js';
-import { addCounts, type Counts, emptyCounts, mergeAnthropicCounts } from './usage-fields.js';
-import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
+import type { MeterOptions, UsageReading } from './meter.js';
+import { emptyCounts, mergeAnthropicCounts } from './usage-fields.js';
+import { type BodyFacts, errorName, linesReading, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
 const MODEL = 1;
 const TYPE = 2;
 const ERROR = 3;
+const CUSTOM_ID = 4;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -28,6 +28,7 @@ const PATHS = compilePaths({
   'result.message.model': MODEL,
   type: TYPE,
   error: ERROR,
+  custom_id: CUSTOM_ID,
 });
 
 /** What surrounds a piece of text. */
@@ -35,7 +36,6 @@ const DELTA_ENVELOPE_BYTES = '{"type":"content_block_delta","index":0,"delta":{"
 
 export class AnthropicReader implements UsageReader {
   readonly paths: ScanNode = PATHS;
-  readonly #memory: MeterMemory;
   #counts = emptyCounts();
   #hasInput = false;
   #hasFinalOutput = false;
@@ -51,13 +51,9 @@ export class AnthropicReader implements UsageReader {
   #type: string | null = null;
   #error: string | null = null;
   #usage: boolean = false;
-  /** Sum over the lines of a batch's results. */
-  #sum: Counts | null = null;
-  #summed = 0;
-
-  constructor(memory: MeterMemory) {
-    this.#memory = memory;
-  }
+  #customId: string | null = null;
+  #lines = 0;
+  #counted = false;
 
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (kind === EVENT_PLAIN && !mentionsUsage && startsLikeError(bytes, from, to)) return true;
@@ -74,6 +70,7 @@ export class AnthropicReader implements UsageReader {
     else if (slot === TYPE) this.#type = parseString(text, 64);
     else if (slot === ERROR && text !== 'null') this.#error = errorName(asObject(parseObject(text))?.type);
     else if (slot === USAGE) this.#merge(text);
+    else if (slot === CUSTOM_ID) this.#customId = parseString(text);
   }
 
   #merge(text: string | null): void {
@@ -101,18 +98,30 @@ export class AnthropicReader implements UsageReader {
     this.#error = null;
   }
 
-  /** One line of a batch's results has ended: its counts are added up. */
-  lineEnd(): void {
-    if (!this.#hasInput) return;
-    this.#sum ??= emptyCounts();
-    addCounts(this.#sum, this.#counts);
-    this.#summed++;
+  /** One line of a batch's results has ended. A line that failed has no usage. */
+  lineEnd({ path, countOnce }: MeterOptions): void {
+    this.#lines++;
+    if (this.#hasInput && countOnce !== null) {
+      const more = { serviceTier: 'batch', speed: this.#speed, inferenceGeo: this.#geo };
+      this.#counted = true;
+      countOnce({
+        sourceId: batchOf(plainPath(path)),
+        lineId: this.#customId ?? `#${this.#lines}`,
+        reading: readingOf(this.#counts, 'reported', this.#model, more),
+      });
+    }
     this.#counts = emptyCounts();
     this.#hasInput = false;
+    this.#hasFinalOutput = false;
+    this.#customId = null;
+    this.#model = null;
+    this.#speed = null;
+    this.#geo = null;
   }
 
   reading(facts: BodyFacts): UsageReading {
     const { options } = facts;
+    if (facts.kind === 'lines') return linesReading(facts, this.#counted);
     const path = plainPath(options.path);
     const model = this.#model ?? options.requestModel;
     const more = {
@@ -121,17 +130,6 @@ export class AnthropicReader implements UsageReader {
       speed: this.#speed,
       inferenceGeo: this.#geo,
     };
-    const isResults = options.method === 'GET' && path.includes('/messages/batches/') && path.endsWith('/results');
-    const memoryKey = `${options.accountId} ${path}`;
-    if (isResults && this.#sum !== null && !this.#memory.has(memoryKey)) {
-      // Not remembered when cut off: what was not read is not booked yet.
-      if (facts.complete) this.#memory.add(memoryKey);
-      return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, {
-        ...more,
-        serviceTier: 'batch',
-        modelCalls: this.#summed,
-      });
-    }
     const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';
     if (options.method !== 'POST' || !isGenerating) return readingOf(emptyCounts(), 'none', model, more);
     if (this.#hasFinalOutput && (facts.complete || this.#deltas === 0)) {
@@ -157,3 +155,6 @@ export class AnthropicReader implements UsageReader {
 
 const stringOr = (value: unknown, otherwise: string | null): string | null =>
   typeof value === 'string' && value !== '' ? value.slice(0, 32) : otherwise;
+
+/** `msgbatch_…` of `/v1/messages/batches/msgbatch_…/results`. */
+const batchOf = (path: string): string => path.split('/').at(-2) ?? '';

@@ -2,8 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMeter } from './create-meter.js';
-import type { MeterOptions, UsageReading } from './meter.js';
-import { MeterMemory } from './meter-memory.js';
+import type { LineReading, MeterOptions, UsageReading } from './meter.js';
 import {
   backgroundBody,
   chatBody,
@@ -20,7 +19,6 @@ const SSE_TYPE = 'text/event-stream; charset=utf-8';
 
 const base: MeterOptions = {
   usageFormat: 'openai',
-  accountId: 'a',
   method: 'POST',
   path: '/v1/chat/completions',
   requestBytes: 400,
@@ -30,6 +28,7 @@ const base: MeterOptions = {
   status: 200,
   contentType: JSON_TYPE,
   contentEncoding: null,
+  countOnce: null,
 };
 
 function read(
@@ -37,9 +36,8 @@ function read(
   body: Buffer,
   cuts: readonly number[] = [],
   complete = true,
-  memory = new MeterMemory(),
 ): UsageReading {
-  const meter = createMeter({ ...base, ...options }, memory);
+  const meter = createMeter({ ...base, ...options });
   const edges = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
   for (let i = 1; i < edges.length; i++) {
     const chunk = Buffer.from(body.subarray(edges[i - 1], edges[i])); // a copy, wiped afterwards: nothing may be kept
@@ -301,79 +299,109 @@ describe('meter: streams that differ from the vendors own', () => {
   });
 });
 
+/** What the answer counts once for ever, beside its reading. */
+function readLines(
+  options: Partial<MeterOptions>,
+  body: Buffer,
+  cuts: readonly number[] = [],
+  complete = true,
+): { lines: LineReading[]; reading: UsageReading } {
+  const lines: LineReading[] = [];
+  const reading = read({ ...options, countOnce: (line) => void lines.push(line) }, body, cuts, complete);
+  return { lines, reading };
+}
+const FREE = { tokensInUncached: 0, tokensCacheRead: 0, tokensOut: 0 };
+
 describe('meter: background responses', () => {
-  it('are booked by the first GET that brings their usage, once', () => {
-    const memory = new MeterMemory();
-    const path = '/v1/responses';
-    const queued = read({ path }, backgroundBody('queued', 'null'), [], true, memory);
-    expect(queued).toMatchObject({ source: 'none', tokensInUncached: 0 });
-    const get = { method: 'GET', path: `${path}/resp_67c9` };
-    expect(read(get, backgroundBody('in_progress', 'null'), [], true, memory).source).toBe('none');
-    expect(read(get, backgroundBody('completed', RESPONSES_USAGE), [], true, memory)).toMatchObject(openaiFigures);
-    expect(read(get, backgroundBody('completed', RESPONSES_USAGE), [], true, memory)).toMatchObject({
-      source: 'none',
-      tokensOut: 0,
-    });
-    expect(read(get, responsesBody('x'), [], true, memory).source).toBe('none');
+  const get = { method: 'GET', path: '/v1/responses/resp_67c9' };
+  const done = backgroundBody('completed', RESPONSES_USAGE);
+
+  it('count once for ever by their id, whichever call brings their usage', () => {
+    for (const options of [get, { path: '/v1/responses' }]) {
+      const { lines, reading } = readLines(options, done);
+      expect(lines).toMatchObject([
+        { sourceId: expect.stringMatching(/^resp_67c9/), lineId: '', reading: openaiFigures },
+      ]);
+      expect(reading).toMatchObject({ ...FREE, source: 'reported' });
+    }
+  });
+
+  it('are free while they wait, and an answer that was made at once is free to look at again', () => {
+    for (const status of ['queued', 'in_progress']) {
+      for (const options of [get, { path: '/v1/responses' }]) {
+        const { lines, reading } = readLines(options, backgroundBody(status, 'null'));
+        expect([lines, reading.source]).toEqual([[], 'none']);
+      }
+    }
+    const { lines, reading } = readLines(get, responsesBody('x'));
+    expect([lines, reading.source]).toEqual([[], 'none']);
+    const { lines: none, reading: made } = readLines({ path: '/v1/responses' }, responsesBody('x'));
+    expect(none).toEqual([]);
+    expect(made).toMatchObject(openaiFigures);
   });
 });
 
 describe('meter: results of a message batch', () => {
-  const line = (n: number): string =>
-    `{"custom_id":"r${n}","result":{"type":"succeeded","message":${messagesBody('"usage"').toString()}}}\n`;
-  const body = Buffer.from(line(1) + line(2) + '{"custom_id":"r3","result":{"type":"expired"}}\n');
+  const line = (n: number, model: string): string =>
+    `{"custom_id":"r${n}","result":{"type":"succeeded","message":${messagesBody('"usage"')
+      .toString()
+      .replace(/"model":\s*"[^"]*"/, `"model":"${model}"`)}}}\n`;
+  const expired = '{"custom_id":"r3","result":{"type":"expired"}}\n';
+  const body = Buffer.from(line(1, 'claude-haiku-4-5') + expired + line(2, 'claude-opus-5-5'));
   const options = {
     usageFormat: 'anthropic',
     method: 'GET',
     path: '/v1/messages/batches/msgbatch_1/results',
     contentType: 'application/x-jsonl',
   } as const;
-  const sum = {
-    tokensInUncached: 50,
-    tokensCacheRead: 6000,
-    tokensOut: 1006,
-    extras: { serviceTier: 'batch', modelCalls: 2 },
-  };
+  const counted = (n: number, model: string) => ({
+    sourceId: 'msgbatch_1',
+    lineId: `r${n}`,
+    reading: { model, tokensInUncached: 25, tokensCacheRead: 3000, tokensOut: 503, extras: { serviceTier: 'batch' } },
+  });
+  const both = [counted(1, 'claude-haiku-4-5'), counted(2, 'claude-opus-5-5')];
 
-  it('are added up and booked once, at any chunk boundaries', () => {
-    const memory = new MeterMemory();
-    expect(read(options, body, [], true, memory)).toMatchObject({ ...sum, source: 'reported' });
-    expect(read(options, body, [], true, memory)).toMatchObject({ source: 'none', tokensOut: 0 });
-    expect(read({ ...options, accountId: 'b' }, body, [], true, memory)).toMatchObject(sum);
+  it('count line by line, each by its own model, at any chunk boundaries', () => {
     fc.assert(
       fc.property(cutsArb, (cuts) => {
-        expect(read(options, body, cuts)).toMatchObject(sum);
+        const { lines, reading } = readLines(options, body, cuts);
+        expect(lines).toMatchObject(both);
+        expect(reading).toMatchObject({ ...FREE, source: 'reported' });
       }),
     );
   });
 
+  it('of a fetch that was cut off, only lines that came whole count', () => {
+    for (let length = 0; length <= body.length; length += 7) {
+      const { lines, reading } = readLines(options, body.subarray(0, length), [], false);
+      const whole = body.subarray(0, length).toString().split('\n').length - 1;
+      expect(lines).toMatchObject(both.slice(0, whole === 0 ? 0 : whole < 3 ? 1 : 2));
+      expect(reading.source).toBe(lines.length === 0 ? 'none' : 'partial');
+    }
+  });
+
   it('OpenAI: at the fetch of the result file, whatever its content type', () => {
-    const row = (n: number): string =>
-      `{"id":"batch_req_${n}","custom_id":"r${n}","response":{"status_code":200,"body":${chatBody('x').toString().replace(/\n */g, ' ')}},"error":null}\n`;
+    const row = (n: number, model: string): string =>
+      `{"id":"batch_req_${n}","custom_id":"r","response":{"status_code":200,"request_id":"q","body":${chatBody('x')
+        .toString()
+        .replace(/\n */g, ' ')
+        .replace(/"model":\s*"[^"]*"/, `"model":"${model}"`)}},"error":null}\n`;
     const file = {
       method: 'GET',
       path: '/v1/files/file-Abc/content',
       contentType: 'application/octet-stream',
       requestModel: null,
     };
-    const memory = new MeterMemory();
-    expect(read(file, Buffer.from(row(1) + row(2) + row(3)), [70, 900], true, memory)).toMatchObject({
-      tokensInUncached: 258,
-      tokensOut: 900,
-      model: 'gpt-5-mini-2025-08-07',
-      extras: { serviceTier: 'batch', modelCalls: 3 },
-    });
-    expect(read(file, Buffer.from(row(1)), [], true, memory).source).toBe('none');
-    expect(read(file, Buffer.from('%PDF-1.7\n{"a":1}\n')).source).toBe('none');
-  });
-
-  it('a fetch that was cut off does not make the next one free', () => {
-    const memory = new MeterMemory();
-    expect(read(options, body.subarray(0, 900), [], false, memory)).toMatchObject({
-      source: 'partial',
-      tokensOut: 503,
-    });
-    expect(read(options, body, [], true, memory)).toMatchObject(sum);
+    const failed =
+      '{"id":"batch_req_9","custom_id":"r","response":{"status_code":400,"body":{"error":{}}},"error":null}\n';
+    const { lines } = readLines(file, Buffer.from(row(1, 'gpt-5-mini') + failed + row(2, 'gpt-4o')), [70, 900]);
+    expect(lines).toMatchObject([
+      { sourceId: 'file-abc', lineId: 'batch_req_1', reading: { ...openaiFigures, model: 'gpt-5-mini' } },
+      { sourceId: 'file-abc', lineId: 'batch_req_2', reading: { ...openaiFigures, model: 'gpt-4o' } },
+    ]);
+    expect(lines[0]!.reading.extras.serviceTier).toBe('batch');
+    const { lines: none, reading } = readLines(file, Buffer.from('%PDF-1.7\n{"a":1}\n'));
+    expect([none, reading.source]).toEqual([[], 'none']);
   });
 });
 

@@ -13,21 +13,20 @@ import { plainPath } from './estimate.js';
 import { EventsMeter } from './events-meter.js';
 import { LinesMeter } from './lines-meter.js';
 import type { BodyMeter, MeterOptions, UsageMeter, UsageReading } from './meter.js';
-import type { MeterMemory } from './meter-memory.js';
 import { OpaqueMeter } from './opaque-meter.js';
 import { OpenAiReader } from './openai-reader.js';
 import { ResendMeter } from './resend-meter.js';
 import { emptyCounts } from './usage-fields.js';
 import { readingOf, type UsageReader } from './usage-reader.js';
 
-/** A meter for the response described by `options`. `memory` is the process's one MeterMemory. */
-export function createMeter(options: MeterOptions, memory: MeterMemory): UsageMeter {
+/** A meter for the response described by `options`. */
+export function createMeter(options: MeterOptions): UsageMeter {
   if (options.status < 200 || options.status > 299) return new FixedMeter(options, 0);
   switch (options.usageFormat) {
     case 'openai':
-      return bodyMeter(options, new OpenAiReader(memory));
+      return bodyMeter(options, new OpenAiReader());
     case 'anthropic':
-      return bodyMeter(options, new AnthropicReader(memory));
+      return bodyMeter(options, new AnthropicReader());
     case 'resend':
       return decoded(options, new ResendMeter(options));
     default:

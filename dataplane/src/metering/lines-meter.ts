@@ -33,7 +33,7 @@ export class LinesMeter implements BodyMeter {
   }
 
   finish(complete: boolean): UsageReading {
-    this.#endLine();
+    if (complete) this.#endLine(); // a line that was cut off counts when it comes whole
     return this.#reader.reading({
       kind: 'lines',
       complete,
@@ -46,7 +46,7 @@ export class LinesMeter implements BodyMeter {
   #endLine(): void {
     if (this.#scanner.rootStart < 0) return; // an empty line
     this.#reader.documentEnd(EVENT_PLAIN);
-    this.#reader.lineEnd();
+    this.#reader.lineEnd(this.#options);
     this.#scanner.reset();
   }
 }

@@ -41,17 +41,25 @@ interface BillingExtras {
   readonly imageTokensOut: number;
   /** Transcription billed by time, whole seconds. */
   readonly audioSeconds: number;
-  /** Model calls that this reading adds up (results of a batch); 1 as a rule. Price steps go by the single prompt. */
-  readonly modelCalls: number;
   /** How often a per-request price is due: 1 for a 2xx call, e-mails sent for resend, 0 where nothing was bought. */
   readonly units: number;
 }
 
+/** Usage of one call that can be fetched again and again, so that it must be booked once: see {@link CountOnce}. */
+export interface LineReading {
+  /** The provider's id of the batch, its result file or the response. */
+  readonly sourceId: string;
+  /** Of the line within the source; `''` where the source is one answer. */
+  readonly lineId: string;
+  readonly reading: UsageReading;
+}
+
+/** Takes each line as it ends. What goes here is in no reading. */
+type CountOnce = (line: LineReading) => void;
+
 /** What is known when the response's headers are there. */
 export interface MeterOptions {
   readonly usageFormat: UsageFormat;
-  /** Ids in answers are unique per account only. */
-  readonly accountId: string;
   /** Upper case. */
   readonly method: string;
   /** The provider's own path without query (`/v1/chat/completions`). */
@@ -69,6 +77,8 @@ export interface MeterOptions {
   /** Header values of the response; null when absent. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
+  /** Null: nothing of this call can come again. */
+  readonly countOnce: CountOnce | null;
 }
 
 /** One response's meter. Decodes gzip/br/deflate on its own copy; bounded memory whatever the body does. */

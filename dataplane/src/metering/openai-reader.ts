@@ -1,8 +1,10 @@
 /**
  * OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total seen wins.
  *
- * A background response has no usage when it is queued; it is booked when a later GET brings it, once per response id
- * (MeterMemory); so are a batch's results, one document a line, at the fetch of their file. Any other GET of a stored answer is free: it was booked when it was made.
+ * A background response has no usage when it is queued; it is counted when an answer brings it, once for ever by its id;
+ * so is each line of a batch's results when their file is fetched. Any other GET of a stored answer is free: it was
+ * counted when it was made. A background stream that is cut off before its usage costs what was seen of it, and its
+ * fetch all of it: neither may be a way to have it for nothing.
  */
 
 import { startsLikeDelta, startsLikeError, startsWithType } from '../scan/event-data.js';
@@ -22,9 +24,8 @@ import {
   textTokens,
 } from './estimate.js';
 import type { MeterOptions, UsageReading } from './meter.js';
-import type { MeterMemory } from './meter-memory.js';
-import { addCounts, type Counts, emptyCounts, openaiCounts } from './usage-fields.js';
-import { type BodyFacts, errorName, readingOf, type UsageReader } from './usage-reader.js';
+import { type Counts, emptyCounts, openaiCounts } from './usage-fields.js';
+import { type BodyFacts, errorName, linesReading, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
 const MODEL = 1;
@@ -36,6 +37,7 @@ const STATUS = 6;
 const BACKGROUND = 7;
 const ID = 8;
 const OUTPUT_TYPE = 9;
+const CUSTOM_ID = 10;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -59,6 +61,8 @@ const PATHS = compilePaths({
   'response.id': ID,
   'output[].type': OUTPUT_TYPE,
   'response.output[].type': OUTPUT_TYPE,
+  'response.body.output[].type': OUTPUT_TYPE,
+  custom_id: CUSTOM_ID,
 });
 
 /** Paths whose 2xx answer costs money even when it says nothing of usage. */
@@ -81,7 +85,6 @@ const SEARCHES_MAX = 1_000;
 
 export class OpenAiReader implements UsageReader {
   readonly paths: ScanNode = PATHS;
-  readonly #memory: MeterMemory;
   #counts: Counts | null = null;
   /** Pieces of content seen since the last usage. */
   #deltas = 0;
@@ -92,19 +95,15 @@ export class OpenAiReader implements UsageReader {
   #background = false;
   #status: string | null = null;
   #id: string | null = null;
-  /** Sum over the lines of a batch's results. */
-  #sum: Counts | null = null;
-  #summed = 0;
+  #customId: string | null = null;
+  #lines = 0;
+  #counted = false;
   // Of the current document:
   #hasUsage = false;
   #type: string | null = null;
   #code: string | null = null;
   #error: string | null = null;
   #searches = 0;
-
-  constructor(memory: MeterMemory) {
-    this.#memory = memory;
-  }
 
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
@@ -144,6 +143,9 @@ export class OpenAiReader implements UsageReader {
       case ID:
         this.#id = parseString(text, 128);
         return;
+      case CUSTOM_ID:
+        this.#customId = parseString(text, 256);
+        return;
       default:
         if (text === '"web_search_call"') this.#searches++;
     }
@@ -174,12 +176,21 @@ export class OpenAiReader implements UsageReader {
     this.#searches = 0;
   }
 
-  lineEnd(): void {
-    if (this.#counts === null) return;
-    this.#sum ??= emptyCounts();
-    addCounts(this.#sum, this.#counts);
-    this.#summed++;
+  /** One line of a batch's results has ended. A line that failed has no usage. */
+  lineEnd({ path, countOnce }: MeterOptions): void {
+    this.#lines++;
+    if (this.#counts !== null && countOnce !== null) {
+      this.#counted = true;
+      countOnce({
+        sourceId: fileOf(plainPath(path)),
+        lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,
+        reading: readingOf(this.#counts, 'reported', this.#model, { serviceTier: 'batch' }),
+      });
+    }
     this.#counts = null;
+    this.#model = null;
+    this.#id = null;
+    this.#customId = null;
   }
 
   reading(facts: BodyFacts): UsageReading {
@@ -187,34 +198,21 @@ export class OpenAiReader implements UsageReader {
     const model = this.#model ?? options.requestModel;
     const streamError = facts.kind === 'events' ? this.#streamError : null;
     const more = { streamError, serviceTier: this.#tier };
-    if (facts.kind === 'lines') return this.#batchReading(facts, model);
-    if (options.method !== 'POST' && !this.#isFirstSight(options)) return readingOf(emptyCounts(), 'none', model, more);
+    if (facts.kind === 'lines') return linesReading(facts, this.#counted);
+    const { countOnce } = options;
+    if (this.#background && this.#counts !== null && countOnce !== null) {
+      const reading = readingOf(this.#counts, 'reported', model, more);
+      countOnce({ sourceId: this.#id ?? plainPath(options.path), lineId: '', reading });
+      return readingOf(emptyCounts(), 'reported', model, { streamError });
+    }
+    if (options.method !== 'POST') return readingOf(emptyCounts(), 'none', model, more);
     if (this.#counts !== null) {
-      if (this.#background) this.#memory.add(this.#memoryKey(options));
       if (facts.complete || this.#deltas === 0) return readingOf(this.#counts, 'reported', model, more);
       this.#counts.out += this.#deltas;
       return readingOf(this.#counts, 'partial', model, more);
     }
     const estimate = this.#estimate(facts);
     return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
-  }
-
-  /** Not remembered when cut off: what was not read is not booked yet. */
-  #batchReading(facts: BodyFacts, model: string | null): UsageReading {
-    const key = `${facts.options.accountId} ${facts.options.path}`;
-    if (this.#sum === null || this.#memory.has(key)) return readingOf(emptyCounts(), 'none', model, {});
-    if (facts.complete) this.#memory.add(key);
-    const more = { serviceTier: 'batch', modelCalls: this.#summed };
-    return readingOf(this.#sum, facts.complete ? 'reported' : 'partial', model, more);
-  }
-
-  /** A background response's usage, not booked yet by this data plane. */
-  #isFirstSight(options: MeterOptions): boolean {
-    return this.#background && this.#counts !== null && !this.#memory.has(this.#memoryKey(options));
-  }
-
-  #memoryKey(options: MeterOptions): string {
-    return `${options.accountId} ${this.#id ?? options.path}`;
   }
 
   #estimate(facts: BodyFacts): Counts | null {
@@ -250,3 +248,6 @@ function errorOf(text: string | null): string {
   const error = asObject(parseObject(text));
   return errorName(error?.type ?? error?.code ?? parseString(text));
 }
+
+/** `file-…` of `/v1/files/file-…/content`. */
+const fileOf = (path: string): string => path.split('/').at(-2) ?? '';

@@ -43,11 +43,6 @@ export const emptyCounts = (): Counts => ({
   webSearches: 0,
 });
 
-/** Adds `counts` to `sum`, member by member. */
-export function addCounts(sum: Counts, counts: Counts): void {
-  for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += counts[name];
-}
-
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
 function countOf(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;

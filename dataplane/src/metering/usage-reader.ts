@@ -4,7 +4,7 @@ import type { ScanSink } from '../scan/json-scanner.js';
 import type { ScanNode } from '../scan/scan-paths.js';
 import type { EventKind } from '../scan/sse-framer.js';
 import type { MeterOptions, UsageReading } from './meter.js';
-import type { Counts } from './usage-fields.js';
+import { type Counts, emptyCounts } from './usage-fields.js';
 
 /** How the body came and what was seen of it. */
 export interface BodyFacts {
@@ -24,8 +24,8 @@ export interface UsageReader extends ScanSink {
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean;
   /** A document (whole body, one event's data, one line) has ended. */
   documentEnd(kind: EventKind): void;
-  /** After documentEnd of each line of a body of lines: the counts add up. */
-  lineEnd(): void;
+  /** After documentEnd of each line of a body of lines. */
+  lineEnd(options: MeterOptions): void;
   reading(facts: BodyFacts): UsageReading;
 }
 
@@ -40,7 +40,6 @@ export function readingOf(
     readonly speed?: string | null;
     readonly inferenceGeo?: string | null;
     readonly units?: number;
-    readonly modelCalls?: number;
   },
 ): UsageReading {
   return {
@@ -63,11 +62,14 @@ export function readingOf(
       audioTokensOut: counts.audioOut,
       imageTokensOut: counts.imageOut,
       audioSeconds: counts.audioSeconds,
-      modelCalls: facts.modelCalls ?? 1,
       units: facts.units ?? 1,
     },
   };
 }
+
+/** Of a body of lines, whose usage is counted line by line. */
+export const linesReading = ({ complete }: BodyFacts, counted: boolean): UsageReading =>
+  readingOf(emptyCounts(), counted ? (complete ? 'reported' : 'partial') : 'none', null, {});
 
 /** An error's name as it goes into records: short, of harmless characters. */
 export function errorName(value: unknown): string {

@@ -89,8 +89,7 @@ export function tokensCostNanos(plan: PricePlan, reading: UsageReading): number 
 }
 
 function bandOf(plan: PricePlan, reading: UsageReading): Band {
-  const total = reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
-  const tokensIn = total / reading.extras.modelCalls;
+  const tokensIn = reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
   let band = plan.bands[0]!;
   for (const next of plan.bands) if (tokensIn > next.aboveTokensIn) band = next;
   return band;

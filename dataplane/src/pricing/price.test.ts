@@ -68,12 +68,12 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       usage('gpt-6-sol', { inUncached: 1, cacheRead: 272_000, out: 100 }),
       4_000 + 108_800_000 + 1_500_000,
     ],
-    // Batch of 1000 prompts of 1000 tokens each at half of $2 / $10: the step goes by the single prompt
+    // Half of $2 / $10
     [
-      'gpt-6-sol, results of a batch',
+      'gpt-6-sol, a line of a batch',
       openai,
-      usage('gpt-6-sol', { inUncached: 1_000_000, out: 1000 }, { serviceTier: 'batch', modelCalls: 1000 }),
-      1_000_000_000 + 5_000_000,
+      usage('gpt-6-sol', { inUncached: 1000, out: 100 }, { serviceTier: 'batch' }),
+      1_000_000 + 500_000,
     ],
     // Opus 5.5 $4 / $20, us region 1.1×: (1000×4000 + 100×20000) × 1.1
     [

@@ -98,6 +98,14 @@ export class PriceTable {
     return { costNanos: perRequestNanos + tokensCostNanos(plan, reading), source: plan.source };
   }
 
+  /** Without any price per request. */
+  tokensCostOf({ upstream, reading }: PriceQuery): Cost {
+    const plan = this.#planOf(upstream, reading.model ?? '');
+    return plan === null
+      ? { costNanos: 0, source: 'none' }
+      : { costNanos: tokensCostNanos(plan, reading), source: plan.source };
+  }
+
   /** The model's own per-request price, else its provider's. */
   #perRequestNanos(upstream: PricedUpstream, reading: UsageReading): number {
     if (this.#overrides.size === 0) return 0;

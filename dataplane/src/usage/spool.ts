@@ -16,8 +16,10 @@ import { usageRecordBytesMax } from '@acg/proto/generated/usage-record';
 import {
   AddressSighting,
   type IAddressSighting,
+  type ILineUsage,
   type IRejectionCount,
   type IUsageRecord,
+  LineUsage,
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
@@ -64,7 +66,7 @@ class SpoolWriteFailed extends Error {
 }
 
 type Done = (error: Error | null) => void;
-const FIELD = { record: 0x12, rejection: 0x1a, sighting: 0x22 } as const;
+const FIELD = { record: 0x12, rejection: 0x1a, sighting: 0x22, lines: 0x2a } as const;
 const SEGMENT_BYTES_MAX = 4 * 1024 * 1024;
 const READ_BYTES = 512 * 1024;
 /** `full` ends below this part of the cap, so that it does not flicker. */
@@ -138,6 +140,11 @@ export class Spool {
     }
     this.#schedule();
     this.#waiting.push(done);
+  }
+
+  /** Lines of a result that is being read; on disk before any record that is appended later. */
+  appendLines(lines: ILineUsage): void {
+    this.#add(FIELD.lines, LineUsage.encode(lines).finish());
   }
 
   /** Statistics: not taken while the spool is full. Returns whether it was. */

@@ -439,3 +439,115 @@ test('ledger: an acknowledgement says what is booked of its agents, also when it
   expect(another.spend).toEqual([{ agentId: other, month, spentNanos: 3, ledgerNanos: 0 }]);
   expect((await ingest.report(mine)).spend).toEqual(spend);
 });
+
+test('lines: booked once for ever, whoever fetches them, however often, in whatever parts, through whichever plane', async () => {
+  const { sql } = db();
+  const [orgId, one, other] = [newId(), newId(), newId()];
+  const month = new Date(now).toISOString().slice(0, 7);
+  const line = (n: number) => ({
+    id: `r${n}`,
+    model: n % 2 === 0 ? 'cheap' : 'dear',
+    tokensInUncached: 10,
+    tokensCacheRead: 1,
+    tokensOut: 5,
+    costNanos: n % 2 === 0 ? 100 : 10_000,
+  });
+  const whole = Array.from({ length: 40 }, (_, n) => line(n));
+  const fetched = (agentId: string, lines: typeof whole, sourceId = 'batch_1', provider = 'openai') => {
+    const record = usageRecord({
+      agentId,
+      orgId,
+      costNanos: 0,
+      tokensInUncached: 0,
+      tokensCacheRead: 0,
+      tokensCacheWrite: 0,
+      tokensOut: 0,
+      tokensReasoning: 0,
+      model: '',
+      lined: true,
+      providerSlug: provider,
+    });
+    const [recordId, keyId, startedAtMs] = [record.id!, record.keyId!, record.startedAtMs!];
+    const half = lines.length >> 1;
+    const usage = { recordId, orgId, agentId, keyId, providerSlug: provider, sourceId, startedAtMs };
+    return {
+      record,
+      report: {
+        dataPlaneId: 'd',
+        lines: [
+          { ...usage, lines: lines.slice(0, half) },
+          { ...usage, lines: lines.slice(half) },
+        ],
+      },
+    };
+  };
+  const planes = [newIngest(sql), newIngest(sql)];
+  const cut = fetched(one, whole.slice(0, 15));
+  await planes[0]!.report({ ...cut.report, records: [cut.record] });
+  const fetches = [one, other, one, other].map((agentId) => fetched(agentId, whole));
+  // The lines of a call may come some batches before its record.
+  await Promise.all(fetches.map(({ report }, i) => planes[i % 2]!.report(report)));
+  await Promise.all(
+    fetches.map(({ report, record }, i) => planes[(i + 1) % 2]!.report({ ...report, records: [record] })),
+  );
+  const again = fetched(other, whole);
+  const { spend } = await planes[0]!.report({ ...again.report, records: [again.record] });
+
+  const cost = 20 * 100 + 20 * 10_000;
+  const totals = await sql<{ agentId: string; spent: number; own: number }[]>`
+    select agent_id as "agentId", spent_nanos as spent, ledger_nanos as own from month_spend where org_id = ${orgId}`;
+  expect(totals.reduce((sum, { spent }) => sum + spent, 0)).toBe(cost);
+  for (const { spent, own } of totals) expect(own).toBe(spent);
+  const ofOther = totals.find(({ agentId }) => agentId === other);
+  expect(spend).toEqual(
+    ofOther === undefined ? [] : [{ agentId: other, month, spentNanos: ofOther.spent, ledgerNanos: ofOther.own }],
+  );
+  const models = await sql`
+    select model, sum(requests)::int as requests, sum(tokens_in)::int as "tokensIn", sum(cost_nanos)::int as cost
+      from usage_hourly where org_id = ${orgId} group by model order by model`;
+  expect(models).toEqual([
+    { model: '', requests: 6, tokensIn: 0, cost: 0 },
+    { model: 'cheap', requests: 0, tokensIn: 220, cost: 2_000 },
+    { model: 'dear', requests: 0, tokensIn: 220, cost: 200_000 },
+  ]);
+  // Each call's log shows what was new of it.
+  const logs = await sql<{ cost: number; out: number }[]>`
+    select cost_nanos as cost, tokens_out as out from usage_records where org_id = ${orgId} order by cost_nanos desc`;
+  expect(logs).toHaveLength(6);
+  expect(logs.reduce((sum, row) => sum + row.cost, 0)).toBe(cost);
+  expect(logs.reduce((sum, row) => sum + row.out, 0)).toBe(40 * 5);
+  expect(await sql`select from line_sums`).toHaveLength(0);
+
+  // Another source, provider or organization has lines of its own.
+  const strange = [fetched(one, whole.slice(0, 1), 'batch_2'), fetched(one, whole.slice(0, 1), 'batch_1', 'anthropic')];
+  for (const { report, record } of strange) await planes[0]!.report({ ...report, records: [record] });
+  const [after] = await sql<{ spent: number }[]>`
+    select sum(spent_nanos)::bigint as spent from month_spend where org_id = ${orgId}`;
+  expect(after!.spent).toBe(cost + 200);
+});
+
+test('lines: what makes no sense is left out, and never undoes the rest', async () => {
+  const { sql } = db();
+  const [agentId, orgId] = [newId(), newId()];
+  const usage = {
+    recordId: newId(),
+    orgId,
+    agentId,
+    keyId: newId(),
+    providerSlug: 'openai',
+    sourceId: 's',
+    startedAtMs: now,
+  };
+  const line = { id: 'a', model: 'nul \0', costNanos: 7 };
+  await newIngest(sql).report({
+    dataPlaneId: 'd',
+    lines: [
+      { ...usage, lines: [line, { ...line, id: 'b', costNanos: 2 ** 50 }] },
+      { ...usage, agentId: 'nobody', lines: [{ ...line, id: 'c' }] },
+      { ...usage, startedAtMs: now - 400 * DAY, lines: [{ ...line, id: 'd' }] },
+      {},
+    ],
+  });
+  const rows = await sql`select model, cost_nanos as cost from usage_hourly where agent_id = ${agentId}`;
+  expect(rows).toEqual([{ model: 'nul \ufffd', cost: 7 }]);
+});

@@ -6,9 +6,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
-import { MeterMemory } from '@acg/dataplane/metering/meter-memory';
 import { PriceTable } from '@acg/dataplane/pricing/price';
-import type { IUsageRecord } from '@acg/proto/messages';
+import { type ILineUsage, type IUsageRecord, LineUsage } from '@acg/proto/messages';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import OpenAIv4 from 'openai-v4';
@@ -30,6 +29,9 @@ let resendProvider: ResendStandIn;
 const compatible = createServer();
 let gateway: TestGateway;
 
+/** Lines that were handed on to the ledger. */
+const groups: ILineUsage[] = [];
+
 beforeAll(async () => {
   openaiProvider = await new OpenAiStandIn().start();
   anthropicProvider = await new AnthropicStandIn().start();
@@ -45,7 +47,7 @@ beforeAll(async () => {
       { slug: 'compatible', origin: compatibleOrigin, credentials: {}, usageFormat: 'openai' },
       { slug: 'resend', origin: resendProvider.origin, credentials: { apiKey: REAL.resend } },
     ],
-    new ProviderMetering(prices, new MeterMemory(), 10_485_760),
+    new ProviderMetering(prices, { appendLines: (lines) => void groups.push(lines) }, 10_485_760),
   );
 });
 afterAll(async () => {
@@ -315,4 +317,44 @@ describe('resend', () => {
     await resend.domains.list();
     expect(await record()).toMatchObject({ costNanos: 0, priceSource: 'none' });
   });
+});
+
+test('batch results: lines go to the ledger in groups, each priced by its own model, before a record that costs nothing', async () => {
+  const LINES = 450;
+  const line = (n: number): string =>
+    JSON.stringify({
+      id: `batch_req_${n}`,
+      custom_id: `c${n}`,
+      response: {
+        status_code: 200,
+        body: {
+          model: n % 2 === 0 ? 'gpt-5-mini' : 'gpt-4o',
+          usage: { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 },
+        },
+      },
+    });
+  compatible.once('request', (_request, response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/octet-stream' });
+    for (let n = 0; n < LINES; n++) response.write(`${line(n)}\n`);
+    response.end();
+  });
+  groups.length = 0;
+  const { baseUrl, key } = gateway.route('compatible');
+  const answer = await fetch(`${baseUrl}/v1/files/file-abc/content`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await answer.text()).trim().split('\n')).toHaveLength(LINES);
+  const booked = await record();
+  expect(booked).toMatchObject({ costNanos: 0, tokensOut: 0, usageSource: 'reported', model: '', lined: true });
+  const lines = groups.flatMap((group) => group.lines!);
+  expect(new Set(lines.map(({ id }) => id)).size).toBe(LINES);
+  expect(groups.length).toBeGreaterThan(1);
+  for (const group of groups) {
+    const { id, orgId, agentId, keyId, startedAtMs } = booked;
+    expect(group).toMatchObject({ recordId: id, orgId, agentId, keyId, startedAtMs, sourceId: 'file-abc' });
+    expect(LineUsage.encode(group).finish().length).toBeLessThan(64 * 1024);
+  }
+  // Half of $0.25 / $2 and of $2.50 / $10 a million: a batch costs half.
+  const cost = { 'gpt-5-mini': (1_000 * 250 + 100 * 2_000) / 2, 'gpt-4o': (1_000 * 2_500 + 100 * 10_000) / 2 };
+  for (const { id, model, costNanos } of lines) {
+    expect([id, costNanos]).toEqual([id, cost[model as keyof typeof cost]]);
+  }
 });

@@ -1,0 +1,160 @@
+/**
+ * Usage that can be fetched again and again: lines of a batch's results, background answers. Each line is booked once
+ * for ever by (organization, provider, source, line), whoever fetches it, how often and through whichever data plane:
+ * its claim and its booking are one transaction. Its cost reaches budgets from here alone.
+ */
+import { createHash } from 'node:crypto';
+import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Tx } from '../db/sql.js';
+import { COUNT_MAX, isUuid, slugOrNone, text } from './checks.js';
+import type { LedgerSpan, UsageEntry } from './usage-entry.js';
+
+/** The call that fetched some lines. */
+interface LineFetch {
+  readonly recordId: string;
+  readonly orgId: string;
+  /** `''`: not known. */
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly keyId: string;
+  readonly providerSlug: string;
+  readonly startedAtMs: number;
+  /** Of the admission; `''`: that of the start. */
+  readonly month: string;
+}
+
+export interface LineEntry {
+  readonly fetch: LineFetch;
+  /** Hex. */
+  readonly digest: string;
+  readonly model: string;
+  readonly tokensInUncached: number;
+  readonly tokensCacheRead: number;
+  readonly tokensCacheWrite: number;
+  readonly tokensOut: number;
+  readonly tokensReasoning: number;
+  readonly costNanos: number;
+}
+
+const LINES_MAX = 1_000;
+const DIGEST_BYTES = 16;
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+
+/** The lines of one message; what makes no sense in it is left out. */
+export function readLines(bytes: Buffer, span: LedgerSpan): readonly LineEntry[] {
+  const usage = LineUsage.decode(bytes);
+  const fetch = fetchOf(usage, span);
+  if (fetch === null) return [];
+  const lines = (usage.lines ?? []).slice(0, LINES_MAX);
+  return lines.flatMap((line) => entryOf(fetch, usage.sourceId ?? '', line) ?? []);
+}
+
+function fetchOf(usage: ILineUsage, { fromMs, toMs }: LedgerSpan): LineFetch | null {
+  const { recordId = '', orgId = '', agentId = '', keyId = '' } = usage;
+  const startedAtMs = usage.startedAtMs ?? 0;
+  const providerSlug = slugOrNone(usage.providerSlug);
+  const known = [recordId, orgId, agentId, keyId].every((id) => isUuid(id ?? ''));
+  if (!known || providerSlug === '' || !(startedAtMs >= fromMs && startedAtMs < toMs)) return null;
+  return {
+    recordId: recordId!,
+    orgId: orgId!,
+    projectId: isUuid(usage.projectId ?? '') ? usage.projectId! : '',
+    agentId: agentId!,
+    keyId: keyId!,
+    providerSlug,
+    startedAtMs,
+    month: MONTH.test(usage.month ?? '') ? usage.month! : '',
+  };
+}
+
+function entryOf(fetch: LineFetch, sourceId: string, line: ILine): LineEntry | null {
+  const figures = {
+    tokensInUncached: line.tokensInUncached ?? 0,
+    tokensCacheRead: line.tokensCacheRead ?? 0,
+    tokensCacheWrite: line.tokensCacheWrite ?? 0,
+    tokensOut: line.tokensOut ?? 0,
+    tokensReasoning: line.tokensReasoning ?? 0,
+    costNanos: line.costNanos ?? 0,
+  };
+  if (!Object.values(figures).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([fetch.providerSlug, sourceId, line.id ?? '']))
+    .digest();
+  return {
+    fetch,
+    digest: digest.subarray(0, DIGEST_BYTES).toString('hex'),
+    model: text(line.model, 200),
+    ...figures,
+  };
+}
+
+/** Claims the lines; returns those that nobody had claimed before, each once. */
+export async function claimLines(tx: Tx, lines: readonly LineEntry[]): Promise<readonly LineEntry[]> {
+  if (lines.length === 0) return [];
+  const wanted = new Map(lines.map((line) => [`${line.fetch.orgId} ${line.digest}`, line]));
+  const all = [...wanted.values()];
+  const rows = await tx<{ orgId: string; digest: string }[]>`
+    insert into booked_lines (org_id, digest)
+    select * from unnest(
+      ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[]) as r(org_id, digest)
+     order by org_id, digest
+    on conflict do nothing
+    returning org_id as "orgId", encode(digest, 'hex') as digest`;
+  return rows.map(({ orgId, digest }) => wanted.get(`${orgId} ${digest}`)!);
+}
+
+const FIGURES = [
+  'tokensInUncached',
+  'tokensCacheRead',
+  'tokensCacheWrite',
+  'tokensOut',
+  'tokensReasoning',
+  'costNanos',
+] as const;
+
+/** Keeps what the new lines of each call come to, for its record. */
+export async function keepLineSums(tx: Tx, fresh: readonly LineEntry[]): Promise<void> {
+  if (fresh.length === 0) return;
+  const sums = new Map<string, Record<(typeof FIGURES)[number], number>>();
+  for (const line of fresh) {
+    const sum = sums.get(line.fetch.recordId);
+    if (sum === undefined) sums.set(line.fetch.recordId, { ...line });
+    else for (const name of FIGURES) sum[name] += line[name];
+  }
+  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
+  const column = (name: (typeof FIGURES)[number]) => arrayLiteral(rows, ([, sum]) => sum[name]);
+  await tx`
+    insert into line_sums as s (record_id, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
+      tokens_reasoning, cost_nanos)
+    select * from unnest(
+      ${arrayLiteral(rows, ([id]) => id)}::text::uuid[], ${column('tokensInUncached')}::text::bigint[],
+      ${column('tokensCacheRead')}::text::bigint[], ${column('tokensCacheWrite')}::text::bigint[],
+      ${column('tokensOut')}::text::bigint[], ${column('tokensReasoning')}::text::bigint[],
+      ${column('costNanos')}::text::bigint[])
+    on conflict (record_id) do update set
+      tokens_in_uncached = s.tokens_in_uncached + excluded.tokens_in_uncached,
+      tokens_cache_read = s.tokens_cache_read + excluded.tokens_cache_read,
+      tokens_cache_write = s.tokens_cache_write + excluded.tokens_cache_write,
+      tokens_out = s.tokens_out + excluded.tokens_out, tokens_reasoning = s.tokens_reasoning + excluded.tokens_reasoning,
+      cost_nanos = s.cost_nanos + excluded.cost_nanos`;
+}
+
+/** Adds to calls that were booked just now what their lines came to. */
+export async function takeLineSums(tx: Tx, entries: readonly UsageEntry[]): Promise<void> {
+  const lined = entries.filter(({ kind }) => kind.lined);
+  if (lined.length === 0) return;
+  await tx`
+    with calls as (
+      select * from unnest(
+        ${arrayLiteral(lined, ({ id }) => id)}::text::uuid[],
+        ${arrayLiteral(lined, ({ startedAtMs }) => startedAtMs)}::text::bigint[]) as r(id, started_ms)),
+    sums as (delete from line_sums s using calls c where s.record_id = c.id returning s.*, c.started_ms)
+    update usage_records u set
+      tokens_in_uncached = u.tokens_in_uncached + s.tokens_in_uncached,
+      tokens_cache_read = u.tokens_cache_read + s.tokens_cache_read,
+      tokens_cache_write = u.tokens_cache_write + s.tokens_cache_write, tokens_out = u.tokens_out + s.tokens_out,
+      tokens_reasoning = u.tokens_reasoning + s.tokens_reasoning, cost_nanos = u.cost_nanos + s.cost_nanos
+      from sums s where u.started_at = to_timestamp(s.started_ms::float8 / 1000) and u.id = s.record_id`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Usage that one call brings and another may bring again (lines of a batch's results, a background answer), on its way
+ * to the ledger, which books each line once. Lines leave in groups while they pass, so a result of any length takes
+ * little memory; what has been read of a download that is cut off is on record, too.
+ */
+import type { ILine, ILineUsage } from '@acg/proto/messages';
+import type { LineReading } from '../metering/meter.js';
+
+/** Where groups of lines go; each survives a kill of the process like the records that are appended after it. */
+export interface LineSink {
+  appendLines(lines: ILineUsage): void;
+}
+
+/** The call that fetches the lines. */
+type LineFetch = Omit<ILineUsage, 'sourceId' | 'lines'>;
+
+const LINES_MAX = 200;
+/** An upper bound for a group's encoded lines, far below what the spool takes in one piece. */
+const BYTES_MAX = 48 * 1024;
+const LINE_BYTES_MAX = 72;
+const UNIT_BYTES_MAX = 3;
+
+export class LineBooking {
+  readonly #fetch: LineFetch;
+  readonly #sink: LineSink;
+  #lines: ILine[] = [];
+  #bytes = 0;
+  #sourceId = '';
+  /** Of the lines so far; `''` when they differ. */
+  model: string | null = null;
+  priceSource = 'none';
+
+  constructor(fetch: LineFetch, sink: LineSink) {
+    this.#fetch = fetch;
+    this.#sink = sink;
+  }
+
+  add({ sourceId, lineId, reading }: LineReading, costNanos: number, priceSource: string): void {
+    const model = reading.model ?? '';
+    this.model = this.model === null || this.model === model ? model : '';
+    if (this.priceSource !== 'fallback') this.priceSource = priceSource; // the least certain of them
+    const bytes = LINE_BYTES_MAX + UNIT_BYTES_MAX * (lineId.length + model.length);
+    if (this.#lines.length >= LINES_MAX || this.#bytes + bytes > BYTES_MAX || sourceId !== this.#sourceId) this.flush();
+    this.#sourceId = sourceId;
+    this.#bytes += bytes;
+    this.#lines.push({
+      id: lineId,
+      model,
+      tokensInUncached: reading.tokensInUncached,
+      tokensCacheRead: reading.tokensCacheRead,
+      tokensCacheWrite: reading.tokensCacheWrite,
+      tokensOut: reading.tokensOut,
+      tokensReasoning: reading.tokensReasoning,
+      costNanos,
+    });
+  }
+
+  /** Hands on what is left; before the call's own record. */
+  flush(): void {
+    if (this.#lines.length === 0) return;
+    this.#sink.appendLines({ ...this.#fetch, sourceId: this.#sourceId, lines: this.#lines });
+    this.#lines = [];
+    this.#bytes = 0;
+  }
+}
