@@ -137,3 +137,22 @@ test('workers: one that is killed is replaced, and the connections of the others
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
 });
+
+test.each([
+  ['data plane', MAIN],
+  ['single node', join(import.meta.dirname, '../../singlenode/dist/main.js')],
+])('start: where no binary of the HTTP server fits, the %s says so in one line, exit 78', (_name, main) => {
+  const elsewhere = `data:text/javascript,import module from 'node:module';
+    const load = module._extensions['.node'];
+    module._extensions['.node'] = (target, file) => {
+      if (file.includes('uws_')) throw new Error('version GLIBC_2.38 not found\\n  (required by it)');
+      load(target, file);
+    };`;
+  const env = newEnv();
+  const { status, stderr } = spawnSync(process.execPath, ['--import', elsewhere, main], { env, encoding: 'utf8' });
+  expect(status).toBe(78);
+  const lines = stderr.trim().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(`no binary of the HTTP server fits Node ${process.versions.node} on ${process.platform}`);
+  expect(lines[0]).toContain('Node 20.19 with glibc 2.27');
+});

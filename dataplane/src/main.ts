@@ -12,6 +12,7 @@ import { OpsServer, type OpsSource } from './ops/ops-server.js';
 import { setCollectorFlags } from './process/collector-flags.js';
 import { loadDataPlaneId } from './process/data-plane-id.js';
 import { EXIT } from './process/exit-codes.js';
+import { nativeServerProblem } from './process/native-server.js';
 import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './process/worker-fleet.js';
 import type { FromWorker, ToWorker } from './process/worker-process.js';
 
@@ -83,6 +84,8 @@ async function announce(config: Config, source: OpsSource, port: number, log: Lo
 }
 
 async function startGateway(config: Config, identity: GatewayIdentity, port: number, log: Logger) {
+  const problem = nativeServerProblem();
+  if (problem !== null) fail(EXIT.config, problem);
   // Loaded here: the primary of a fleet needs none of it.
   const { Gateway } = await import('./gateway.js');
   const gateway = await Gateway.create(config, identity, log, (message) => {

@@ -7,12 +7,14 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lockDirectory } from '@acg/base/directory-lock';
+import { nativeServerProblem } from '@acg/dataplane/process/native-server';
 import { banner } from './banner.js';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
 import { PlaneFailed, PlaneProcess } from './plane-process.js';
 import { loadSecrets } from './secrets.js';
 
 const EXIT_FAILURE = 69;
+const EXIT_CONFIG = 78;
 const say = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
 
 const env = process.env;
@@ -41,6 +43,12 @@ process.on('SIGTERM', () => void stop(0));
 process.on('SIGHUP', () => void stop(0));
 
 async function start(): Promise<void> {
+  // Before a database is made that nothing could serve.
+  const problem = nativeServerProblem();
+  if (problem !== null) {
+    say(problem);
+    return stop(EXIT_CONFIG);
+  }
   const fresh = !existsSync(dataDir);
   if (fresh) say(`first start: preparing ${dataDir}`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
