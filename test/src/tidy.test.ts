@@ -183,6 +183,11 @@ describe('tidy', () => {
     expect(text('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_500);
   });
 
+  test('what the control plane does again and again runs in Background', () => {
+    const own = production.filter((path) => path.startsWith('controlplane/') && !path.endsWith('/ops/background.ts'));
+    expect(offenders(own, (source) => /\bsetInterval\(/.test(source))).toEqual([]);
+  });
+
   test('SQL stays out of routes', () => {
     const routes = production.filter((path) => path.startsWith('controlplane/') && path.endsWith('/routes.ts'));
     expect(offenders(routes, (source) => /\bsql`|\btx`/.test(source))).toEqual([]);

@@ -8,10 +8,12 @@
  * lease ends. States, epochs and leases are in Postgres, so any number of control planes and restarts agree.
  */
 import { randomUUID } from 'node:crypto';
+import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
 import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvents } from '../events/outbox.js';
+import { Background } from '../ops/background.js';
 import { parseCircuitKey } from './circuit-key.js';
 import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
 import { isLease } from './probes.js';
@@ -52,6 +54,7 @@ interface BoardOptions {
 export class CircuitBoard {
   readonly #sql: Sql;
   readonly #log: Logger;
+  readonly #background: Background;
   readonly #rules: CircuitConfig;
   readonly #hasOneOrigin: (providerSlug: string) => boolean;
   /** Names this process's rows of counts. */
@@ -62,46 +65,34 @@ export class CircuitBoard {
   /** Successes that were written lately. */
   readonly #succeeded = new LRUCache<string, true>({ max: SUCCESSES_MAX, ttl: SUCCESS_MS });
   #gatheredAtMs = 0;
-  #timers: NodeJS.Timeout[] = [];
   #flushing: Promise<void> = Promise.resolve();
-  #clocking: Promise<void> | null = null;
 
   constructor(options: BoardOptions) {
     this.#sql = options.sql;
     this.#log = options.log;
+    this.#background = new Background(options.log);
     this.#rules = options.rules;
     this.#hasOneOrigin = options.hasOneOrigin;
   }
 
   start(): void {
-    const guarded = (work: () => Promise<void>) => () =>
-      void work().catch((error: unknown) => this.#log.error({ err: error }, 'circuits not updated'));
-    this.#timers = [
-      setInterval(
-        guarded(() => this.#flushSoon()),
-        FLUSH_MS,
-      ),
-      setInterval(
-        guarded(() => this.#runClock()),
-        CLOCK_MS,
-      ),
-      setInterval(
-        guarded(async () => {
-          await store.pruneCircuits(this.#sql, this.#rules.windowMs);
-          await pruneSuccesses(this.#sql);
-        }),
-        PRUNE_MS,
-      ),
-    ];
+    this.#background.every('circuit counts', FLUSH_MS, () => this.#flushSoon());
+    this.#background.every('circuit clock', CLOCK_MS, () => this.advanceClock());
+    this.#background.every('pruning circuits', PRUNE_MS, async () => {
+      await store.pruneCircuits(this.#sql, this.#rules.windowMs);
+      await pruneSuccesses(this.#sql);
+    });
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    await this.#clocking?.catch(() => {});
-    await this.flush().catch(() => {});
+    await this.#background.stop();
+    await this.flush().catch(ignore);
   }
 
-  /** Takes the outcomes of records that were booked just now for the first time. Call it after the commit. */
+  /**
+   * Takes the outcomes of records that were booked just now for the first time. In memory only, so it may be called before
+   * the commit: should that fail, a few outcomes count twice, which a rate can bear.
+   */
   observe(records: readonly ObservedOutcome[]): void {
     this.#pending.add(records, Date.now());
   }
@@ -121,16 +112,6 @@ export class CircuitBoard {
   /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (docs/contract.md#circuits). */
   async advanceClock(): Promise<void> {
     for (const key of await store.cooledDown(this.#sql)) await this.#move(key, { kind: 'clock' });
-  }
-
-  async #runClock(): Promise<void> {
-    if (this.#clocking !== null) return;
-    this.#clocking = this.advanceClock();
-    try {
-      await this.#clocking;
-    } finally {
-      this.#clocking = null;
-    }
   }
 
   #flushSoon(): Promise<void> {

@@ -3,10 +3,12 @@
  * NOTIFY brings it at once; a re-read at a steady pace brings what a broken connection lost.
  */
 
+import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/units';
 import { LRUCache } from 'lru-cache';
 import type { Sql } from '../db/sql.js';
+import { Background } from '../ops/background.js';
 import { CIRCUIT_CHANNEL, type CircuitNotice } from './store.js';
 
 const POLL_MS = 2_000;
@@ -25,26 +27,26 @@ export class CircuitFeed {
   readonly #known = new LRUCache<string, CircuitNotice>({ max: CIRCUITS_MAX });
   /** When the last re-read that succeeded began, epoch ms: an outage of any length loses nothing. */
   #readAtMs = Date.now();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #background: Background;
   #unlisten: (() => Promise<void>) | null = null;
 
   constructor(sql: Sql, log: Logger) {
     this.#sql = sql;
     this.#log = log;
+    this.#background = new Background(log);
   }
 
   async start(): Promise<void> {
     const heard = (payload: string) => this.#take(JSON.parse(payload) as CircuitNotice);
-    const reread = () =>
-      void this.#reread().catch((error: unknown) => this.#log.warn({ err: error }, 'circuits not read'));
-    this.#unlisten = (await this.#sql.listen(CIRCUIT_CHANNEL, heard, reread)).unlisten;
+    const read = () => this.#reread().catch((error: unknown) => this.#log.warn({ err: error }, 'circuits not read'));
+    this.#unlisten = (await this.#sql.listen(CIRCUIT_CHANNEL, heard, () => void read())).unlisten;
     for (const circuit of await loadNotClosed(this.#sql)) this.#take(circuit);
-    this.#timer = setInterval(reread, POLL_MS);
+    this.#background.every('circuits', POLL_MS, read);
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#unlisten?.().catch(() => {});
+    await this.#unlisten?.().catch(ignore);
+    await this.#background.stop();
   }
 
   /** What a data plane must know that connects now; every other circuit is CLOSED. */

@@ -1,10 +1,11 @@
-/** Work that a request starts but does not wait for: bounded, logged when it fails, finished before the stop. */
+/** Work that nobody waits for, once or again and again: bounded, logged when it fails, finished before the stop. */
 import type { Logger } from '@acg/base/log';
 
 const RUNNING_MAX = 1_000;
 
 export class Background {
   readonly #running = new Set<Promise<void>>();
+  readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(readonly log: Logger) {}
 
@@ -19,6 +20,34 @@ export class Background {
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
     return true;
+  }
+
+  /**
+   * Runs `work` every `ms` until {@link stop}, never beside itself: while it still runs, a turn is left out. Returns what
+   * runs it now, under the same rule.
+   */
+  every(name: string, ms: number, work: () => Promise<unknown>): () => void {
+    let busy = false;
+    const turn = (): void => {
+      if (busy) return;
+      busy = true;
+      const begun = this.run(name, async () => {
+        try {
+          await work();
+        } finally {
+          busy = false;
+        }
+      });
+      if (!begun) busy = false;
+    };
+    this.#timers.push(setInterval(turn, ms).unref());
+    return turn;
+  }
+
+  /** No turn begins any more; resolves when all that runs has ended. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.idle();
   }
 
   /** Resolves when all that runs has ended. */

@@ -69,11 +69,6 @@ export function buildEventing(app: App, parts: EventingParts): Eventing {
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
   const webhooks = buildWebhooks(app, parts);
-  const timers: NodeJS.Timeout[] = [];
-  const every = (ms: number, name: string, work: () => Promise<unknown>): void => {
-    const run = () => background.run(name, async () => void (await work()));
-    timers.push(setInterval(run, ms).unref());
-  };
   return {
     usageObserver: new UsageConclusions(board, config.abuse),
     circuitFeed,
@@ -85,17 +80,17 @@ export function buildEventing(app: App, parts: EventingParts): Eventing {
       await circuitFeed.start();
       board.start();
       await webhooks.dispatcher.start();
-      every(SWEEP_INTERVAL_MS, 'budget sweep', () => sweepBudgets(sql));
-      every(SWEEP_INTERVAL_MS, 'pruning abuse counts', () => pruneAbuse(sql));
-      every(PRUNE_INTERVAL_MS, 'pruning events', () => pruneEvents(sql));
+      background.every('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgets(sql));
+      background.every('pruning abuse counts', SWEEP_INTERVAL_MS, () => pruneAbuse(sql));
+      background.every('pruning events', PRUNE_INTERVAL_MS, () => pruneEvents(sql));
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer);
+      const stopped = background.stop();
       await board.stop();
       await circuitFeed.stop();
       await webhooks.dispatcher.stop();
       await webhooks.sender.close();
-      await background.idle();
+      await stopped;
     },
   };
 }

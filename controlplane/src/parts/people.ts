@@ -74,7 +74,6 @@ export function buildIdentity(
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
   linkPageRoutes(app);
-  let pruning: NodeJS.Timeout | undefined;
   const prune = async (): Promise<void> => {
     await throttle.prune();
     await pruneEmailTokens(sql);
@@ -84,11 +83,10 @@ export function buildIdentity(
   };
   return {
     start() {
-      pruning = setInterval(() => background.run('pruning', prune), PRUNE_INTERVAL_MS).unref();
+      background.every('pruning', PRUNE_INTERVAL_MS, prune);
     },
     async stop() {
-      clearInterval(pruning);
-      await background.idle();
+      await background.stop();
       await mailer.stop(MAIL_STOP_TIMEOUT_MS);
     },
   };

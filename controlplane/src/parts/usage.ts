@@ -56,44 +56,25 @@ export function buildAccounting(
   const retention = new UsageRetention(sql, config.usageLogRetentionDays, log);
   const days = new DailyRollups(sql, log);
   const searches = new SearchIndexes(sql, log);
-  let closing = false;
   const closeDays = async (): Promise<void> => {
-    if (closing) return; // after an upgrade of a large ledger the first time takes a while
-    closing = true;
-    try {
-      await days.catchUp(Date.now());
-      await searches.catchUp(Date.now());
-    } finally {
-      closing = false;
-    }
-  };
-  let sweeping = false;
-  const sweep = async (): Promise<void> => {
-    if (sweeping) return; // somebody reads old logs for long
-    sweeping = true;
-    await retention.sweep(Date.now()).finally(() => {
-      sweeping = false;
-    });
-  };
-  const timers: NodeJS.Timeout[] = [];
-  const every = (ms: number, name: string, work: () => Promise<void>): void => {
-    timers.push(setInterval(() => background.run(name, work), ms).unref());
+    await days.catchUp(Date.now()); // after an upgrade of a large ledger the first time takes a while
+    await searches.catchUp(Date.now());
   };
   return {
     ingest,
     async start() {
       await partitions.makeAhead(Date.now());
-      background.run('usage of past days', closeDays);
-      background.run('usage retention', sweep);
-      every(MAINTAIN_INTERVAL_MS, 'partitions of usage logs', () => partitions.makeAhead(Date.now()));
-      every(MAINTAIN_INTERVAL_MS, 'usage retention', sweep);
-      every(CLOSE_DAYS_INTERVAL_MS, 'usage of past days', closeDays);
+      background.every('partitions of usage logs', MAINTAIN_INTERVAL_MS, () => partitions.makeAhead(Date.now()));
+      const closeDaysNow = background.every('usage of past days', CLOSE_DAYS_INTERVAL_MS, closeDays);
+      const sweepNow = background.every('usage retention', MAINTAIN_INTERVAL_MS, () => retention.sweep(Date.now()));
+      closeDaysNow();
+      sweepNow();
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer);
+      const stopped = background.stop();
       searches.stop();
       retention.stop();
-      await background.idle();
+      await stopped;
       await spans?.stop();
     },
   };

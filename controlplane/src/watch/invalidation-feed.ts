@@ -4,8 +4,10 @@
  * not always listen again. So nothing waits longer than {@link POLL_MS}, and
  * nothing is skipped: rows are read by revision, and revisions become visible in their order (0003_contexts.sql).
  */
+import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
 import type { Sql } from '../db/sql.js';
+import { Background } from '../ops/background.js';
 import { type Change, INVALIDATION_CHANNEL } from './invalidate.js';
 
 export interface InvalidationRow {
@@ -27,7 +29,7 @@ export class InvalidationFeed {
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #onRows: (rows: readonly InvalidationRow[]) => void;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #background: Background;
   #unlisten: (() => Promise<void>) | null = null;
   #reading: Promise<void> | null = null;
   /** So that an outage is two lines in the log, whatever its length. */
@@ -38,6 +40,7 @@ export class InvalidationFeed {
   constructor(sql: Sql, log: Logger, onRows: (rows: readonly InvalidationRow[]) => void) {
     this.#sql = sql;
     this.#log = log;
+    this.#background = new Background(log);
     this.#onRows = onRows;
   }
 
@@ -45,15 +48,15 @@ export class InvalidationFeed {
     const [row] = await this.#sql<{ revision: number }[]>`
       select coalesce(max(revision), 0) as revision from invalidations`;
     this.lastRevision = row!.revision;
-    const read = (): void => void this.read().catch(() => undefined); // logged where it fails
+    const read = (): void => void this.read().catch(ignore); // logged where it fails
     // onlisten runs again after each reconnect: what was notified meanwhile is read then.
     this.#unlisten = (await this.#sql.listen(INVALIDATION_CHANNEL, read, read)).unlisten;
-    this.#timer = setInterval(read, POLL_MS);
+    this.#background.every('invalidations', POLL_MS, () => this.read().catch(ignore));
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#unlisten?.().catch(() => undefined);
+    await this.#unlisten?.().catch(ignore);
+    await this.#background.stop();
     await this.#reading?.catch(() => undefined);
   }
 

@@ -9,6 +9,7 @@ import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/units';
 import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
 import type { Sql } from '../db/sql.js';
+import { Background } from '../ops/background.js';
 import { InvalidationFeed, type InvalidationRow, pruneInvalidations } from './invalidation-feed.js';
 import { confirmDataPlanes, registerDataPlane, unregisterDataPlane } from './registrations.js';
 import { type EventSink, Watcher } from './watcher.js';
@@ -48,14 +49,14 @@ export class WatchHub {
   readonly #greeting: Greeting;
   readonly #feed: InvalidationFeed;
   readonly #watchers = new Set<Watcher>();
-  #timer: NodeJS.Timeout | null = null;
-  #beating = false;
+  readonly #background: Background;
   #beats = 0;
   #stopped = false;
 
   constructor(sql: Sql, log: Logger, greeting: Greeting) {
     this.#sql = sql;
     this.#log = log;
+    this.#background = new Background(log);
     this.#greeting = greeting;
     this.#feed = new InvalidationFeed(sql, log, (rows) => {
       for (const row of rows) this.broadcast(eventOf(row));
@@ -69,17 +70,18 @@ export class WatchHub {
 
   async start(): Promise<void> {
     await this.#feed.start();
-    this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+    this.#background.every('heartbeat', HEARTBEAT_MS, () => this.#beat());
   }
 
   /** Ends every watch; the data planes go to another instance. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    const stopped = this.#background.stop();
     const all = [...this.#watchers];
     this.#watchers.clear();
     for (const watcher of all) watcher.end('shutting_down');
     await Promise.allSettled(all.map((watcher) => unregisterDataPlane(this.#sql, watcher.connectionId)));
+    await stopped;
     await this.#feed.stop();
   }
 
@@ -140,8 +142,6 @@ export class WatchHub {
   }
 
   async #beat(): Promise<void> {
-    if (this.#beating) return; // the database is slow: one beat at a time
-    this.#beating = true;
     try {
       await this.#feed.read();
       this.broadcast({ heartbeat: {} });
@@ -149,8 +149,6 @@ export class WatchHub {
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await pruneInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
       this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has said why
-    } finally {
-      this.#beating = false;
     }
   }
 
