@@ -20,9 +20,10 @@ export class TcpProxy {
     this.#server = createServer((client) => this.#serve(client, connect(this.targetPort, '127.0.0.1')));
   }
 
-  static async start(targetPort: number): Promise<TcpProxy> {
+  /** `port`: where it listens; 0 for any. */
+  static async start(targetPort: number, port = 0): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
-    proxy.#server.listen(0, '127.0.0.1');
+    proxy.#server.listen(port, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
   }

@@ -41,7 +41,10 @@ export function accountRoutes(app: App, accounts: AccountService): void {
   );
   app.patch(
     '/v1/providers/accounts/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, body: AccountPatch, response: { 200: AccountReply } } },
+    {
+      config: { access: 'admin', project: BY_ACCOUNT },
+      schema: { params: IdParams, body: AccountPatch, response: { 200: AccountReply } },
+    },
     async ({ actor, params, body }) => ({ account: await accounts.update(actor, params.id, body) }),
   );
   app.delete(

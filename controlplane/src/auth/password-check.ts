@@ -9,9 +9,9 @@ export class PasswordCheck {
   ) {}
 
   /** `stored` null: no such account. Throws `TooManyAttempts` once the account has too many failed logins. */
-  async isOf(email: string, stored: string | null, password: string): Promise<boolean> {
+  async isOf(email: string, stored: string | null, password: string, ip: string): Promise<boolean> {
     await this.throttle.checkLogin(email);
-    if (!(await this.hasher.verify(stored, password))) {
+    if (!(await this.hasher.verify(stored, password, ip))) {
       await this.throttle.failLogin(email);
       return false;
     }

@@ -1,10 +1,13 @@
 /**
  * argon2id on the library's threads, off the event loop. At most `CONCURRENT_MAX` run at once (each takes 19 MiB and a
- * thread of the pool that DNS and files need too); the others wait in a bounded queue, past which callers get 429.
+ * thread of the pool that files need too); the others wait, address by address in turn.
  */
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import { TooManyAttempts } from '../domain/errors.js';
+import { InvalidInput } from '../domain/errors.js';
+import { FairPlaces } from './fair-places.js';
+import { isGuessedPassword } from './guessed-passwords.js';
+import { addressKey } from './throttle.js';
 
 /** OWASP's first choice for argon2id at 19 MiB (the library's default algorithm is argon2id). */
 const COST: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
@@ -12,38 +15,21 @@ const CONCURRENT_MAX = 2;
 const WAITING_MAX = 1_000;
 
 export class PasswordHasher {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #places = new FairPlaces(CONCURRENT_MAX, WAITING_MAX);
   /** A hash that no password matches: verifying against it takes as long as against a user's. */
-  readonly #decoy: Promise<string>;
+  readonly #decoy = hash(randomBytes(32).toString('base64'), COST);
 
-  constructor() {
-    this.#decoy = this.hash(randomBytes(32).toString('base64'));
-  }
-
-  hash(password: string): Promise<string> {
-    return this.#bounded(() => hash(normalise(password), COST));
+  /** For whom is asked: the client's address. Throws {@link InvalidInput} for a password that everybody guesses. */
+  async hash(password: string, ip: string): Promise<string> {
+    if (isGuessedPassword(password)) throw new InvalidInput('the password is one that many people use: choose another');
+    return this.#places.run(addressKey(ip), () => hash(normalise(password), COST));
   }
 
   /** `stored` null (no such user) costs the same time and is always false. */
-  async verify(stored: string | null, password: string): Promise<boolean> {
+  async verify(stored: string | null, password: string, ip: string): Promise<boolean> {
     const against = stored ?? (await this.#decoy);
-    const matches = await this.#bounded(() => verify(against, normalise(password)).catch(() => false));
-    return matches && stored !== null;
-  }
-
-  async #bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= CONCURRENT_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) throw new TooManyAttempts('too many sign-ins at once: try again', 5);
-      await new Promise<void>((resume) => this.#waiting.push(resume)); // its slot is handed over, not freed
-    } else this.#running++;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
-    }
+    const work = () => verify(against, normalise(password)).catch(() => false);
+    return (await this.#places.run(addressKey(ip), work)) && stored !== null;
   }
 }
 

@@ -47,7 +47,7 @@ export class AccountRecovery {
   /** Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. */
   async reset(token: string, password: string, ip: string): Promise<void> {
     // Hashed before the token is looked up, so that a wrong token takes as long as a right one.
-    const passwordHash = await this.hasher.hash(password);
+    const passwordHash = await this.hasher.hash(password, ip);
     await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
       if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
@@ -83,7 +83,7 @@ export class AccountRecovery {
    */
   async verify(token: string, password: string | undefined, ip: string): Promise<void> {
     const hash = hashEmailToken(token);
-    if (password !== undefined) await this.#checkPassword(hash, password);
+    if (password !== undefined) await this.#checkPassword(hash, password, ip);
     await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'verify', hash);
       if (userId === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
@@ -92,10 +92,10 @@ export class AccountRecovery {
     });
   }
 
-  async #checkPassword(verification: Buffer, password: string): Promise<void> {
+  async #checkPassword(verification: Buffer, password: string, ip: string): Promise<void> {
     const user = await store.loadUserByEmailToken(this.sql, 'verify', verification);
     if (user === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
-    if (await this.passwords.isOf(user.email, user.passwordHash, password)) return;
+    if (await this.passwords.isOf(user.email, user.passwordHash, password, ip)) return;
     throw new Unauthenticated('this is not the password of the account: if you did not make it, leave it unconfirmed');
   }
 

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { Body, Email, Name, Role, Uuid } from '../http/schema.js';
+import { Body, Email, PublicName, Role, Uuid } from '../http/schema.js';
 
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
 const NewPassword = Type.String(PASSWORD_LENGTH);
 /** Of a mail; anything of this shape that is not known is answered alike. */
 export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
 
-export const SignupInput = Body({ email: Email, password: NewPassword, name: Name, orgName: Name });
+export const SignupInput = Body({ email: Email, password: NewPassword, name: PublicName, orgName: PublicName });
 /** No lower bound: what is too short to be a password is just wrong. */
 export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
 export const ChangePasswordInput = Body({

@@ -54,7 +54,7 @@ export class AuthService {
   /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
   async signup(request: SignupRequest, client: Client): Promise<SignupReply> {
     const email = normaliseEmail(request.email);
-    const passwordHash = await this.hasher.hash(request.password);
+    const passwordHash = await this.hasher.hash(request.password, client.ip);
     const user = { id: uuidv7(Date.now()), email, name: request.name, passwordHash, verified: false };
     const { org, token } = await this.sql.begin(async (tx) => {
       await insertNewUser(tx, user);
@@ -101,7 +101,7 @@ export class AuthService {
   ): Promise<T> {
     const email = normaliseEmail(request.email);
     const user = await store.loadUserByEmail(this.sql, email);
-    if (!(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password)) || user === null) {
+    if (!(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password, ip)) || user === null) {
       throw new Unauthenticated('wrong e-mail or password');
     }
     const opened = await this.sql.begin(async (tx) => {
@@ -154,20 +154,25 @@ export class AuthService {
   }
 
   /** Wrong passwords count as failed logins: throws `TooManyAttempts` as a login would. */
-  async provesAccount(user: store.UserRow, password: string | undefined, sessionOf: string | null): Promise<boolean> {
+  async provesAccount(
+    user: store.UserRow,
+    password: string | undefined,
+    sessionOf: string | null,
+    ip: string,
+  ): Promise<boolean> {
     if (sessionOf === user.id) return true;
     if (password === undefined) return false;
-    return this.passwords.isOf(user.email, user.passwordHash, password);
+    return this.passwords.isOf(user.email, user.passwordHash, password, ip);
   }
 
   /** Ends all other sessions; the mails that were asked for before are dead. */
   async changePassword(actor: Actor, current: string, password: string): Promise<void> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(ENDED);
-    if (!(await this.passwords.isOf(user.email, user.passwordHash, current))) {
+    if (!(await this.passwords.isOf(user.email, user.passwordHash, current, actor.ip))) {
       throw new Forbidden('currentPassword is not the password of this account');
     }
-    const passwordHash = await this.hasher.hash(password);
+    const passwordHash = await this.hasher.hash(password, actor.ip);
     await this.sql.begin(async (tx) => {
       await store.setPassword(tx, user.id, passwordHash);
       await endSessions(tx, user.id, actor.session?.id ?? null);

@@ -63,3 +63,20 @@ const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** Postgres stores every character but NUL, which JSON and URLs can carry. */
 export const isUnstorableText = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && UNSTORABLE_TEXT.has(error.code);
+
+/** The client's own words for a connection that is not there, the operating system's, and the server's. */
+const AWAY = new Set(
+  (
+    'CONNECTION_CLOSED CONNECTION_ENDED CONNECTION_DESTROYED CONNECT_TIMEOUT ' +
+    'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ' +
+    '57P01 57P02 57P03 53300 08000 08003 08006 08001 08004'
+  ).split(' '),
+);
+
+/** Postgres cannot be reached, is starting or stopping, or takes no more connections: it may be back in a moment. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  error instanceof Error && AWAY.has((error as { code?: string }).code ?? '') && isOfPostgres(error);
+
+/** A refused connection to something else is not the database's. */
+const isOfPostgres = (error: Error): boolean =>
+  error instanceof postgres.PostgresError || 'query' in error || /postgres/.test(error.stack ?? '');

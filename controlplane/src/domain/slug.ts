@@ -3,11 +3,13 @@ import { randomInt } from 'node:crypto';
 
 const SLUG_LENGTH_MAX = 60;
 
-/** `Support Bot (EU)` → `support-bot-eu`; a name without Latin letters or digits gives the fallback. */
+/** `Support Bot (EU)` → `support-bot-eu`, `Müller Café` → `muller-cafe`; a name without Latin letters or digits gives the fallback. */
 export function slugOf(name: string, fallback: string): string {
   const slug = name
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '') // the dots of ü stand apart now: they part no word
     .toLowerCase()
+    .replaceAll('ß', 'ss')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, SLUG_LENGTH_MAX)
     .replace(/^-|-$/g, '');

@@ -9,7 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { isUnstorableText } from '../db/sql.js';
+import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
 import { AppError, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
@@ -24,6 +24,7 @@ export type App = ReturnType<typeof createApp>;
 
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
+const AWAY_RETRY_AFTER_S = 2;
 
 /** Who sends the request, and whether they may call the route. */
 interface Authentication {
@@ -62,6 +63,8 @@ export function createApp(options: AppOptions) {
   recordRoutes(app);
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
   addBodyRules(app);
+  // Before a body is read: what is wrong with it does not matter where nobody takes it.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnknown(request, reply) : undefined));
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
@@ -74,12 +77,13 @@ export function createApp(options: AppOptions) {
     request.log.debug({ ...line, durationMs: Math.round(reply.elapsedTime) }, 'request');
   });
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    void reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });
-  });
+  app.setNotFoundHandler(answerUnknown);
   addOpenApi(app, { version: options.version, publicUrl: options.publicUrl });
   return app;
 }
+
+const answerUnknown = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });
 
 /** What Fastify says for these in its own words, in words that name the way out. */
 const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
@@ -101,6 +105,12 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
   }
   if (isUnstorableText(error)) {
     void reply.code(400).send({ error: 'text must not contain NUL characters' });
+    return;
+  }
+  if (isDatabaseAway(error)) {
+    request.log.warn({ err: error, requestId: request.id, route: request.routeOptions.url }, 'the database is away');
+    void reply.code(503).header('retry-after', String(AWAY_RETRY_AFTER_S));
+    void reply.send({ error: 'the database is away: try again shortly' });
     return;
   }
   const status = error.statusCode ?? 500;

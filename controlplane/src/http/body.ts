@@ -22,6 +22,7 @@ export function addBodyRules(app: FastifyInstance): void {
     }
   });
   app.addHook('preValidation', async (request) => {
+    assertKnownQuery(request);
     if (request.routeOptions.schema?.body !== undefined) {
       if (request.body !== undefined) return;
       if (request.routeOptions.config.bodyOptional !== true) {
@@ -30,6 +31,15 @@ export function addBodyRules(app: FastifyInstance): void {
       request.body = {};
     } else if (!isEmpty(request)) throw new InvalidInput('this endpoint takes no body');
   });
+}
+
+/** A filter that is misspelt must not answer with everything. */
+function assertKnownQuery({ query, routeOptions }: FastifyRequest): void {
+  if (!routeOptions.url?.startsWith('/v1/')) return;
+  const known = (routeOptions.schema?.querystring as { properties?: object } | undefined)?.properties ?? {};
+  for (const name of Object.keys(query as object)) {
+    if (!Object.hasOwn(known, name)) throw new InvalidInput(`unknown query parameter ${JSON.stringify(name)}`);
+  }
 }
 
 const isEmpty = ({ body }: FastifyRequest): boolean =>

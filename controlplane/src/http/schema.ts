@@ -11,6 +11,18 @@ export const Name = Type.String({
   maxLength: 200,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
 });
+/**
+ * The name of a person or an organization: it stands in mails that strangers get, so it holds nothing that a mail program
+ * makes a link of, and nothing that hides or turns text around.
+ */
+export const PublicName = Type.String({
+  minLength: 1,
+  maxLength: 80,
+  pattern:
+    '^(?=.*\\S)(?!.*(?:://|[wW]{3}\\.|[\\p{L}\\p{N}-]\\.\\p{L}{2}))' +
+    '[^\\p{Cc}\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]+$',
+  'x-refused': 'must not be blank, and must hold no addresses of web pages and no control characters',
+});
 /** Compared without regard to case: normalised to lower case where it is read. */
 export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const normaliseEmail = (email: string): string => email.toLowerCase();

@@ -27,6 +27,8 @@ const parsingAjv = new Ajv({
 for (const ajv of [strictAjv, parsingAjv]) {
   addFormats(ajv);
   ajv.addFormat('uuid', UUID_ANY_CASE);
+  // What a pattern asks for, in words; in the document of the API too.
+  ajv.addKeyword('x-refused');
 }
 
 const compiled = new WeakMap<object, Validator>();
@@ -70,8 +72,18 @@ function withLowerCaseIds(validate: ValidateFunction, schema: object): Validator
 
 /** The 400 for a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
-  const error = errors[0] as unknown as ErrorObject | undefined;
+  const error = mostTelling(errors as unknown as ErrorObject[]);
   return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describe(error, httpPart));
+}
+
+/**
+ * Of a choice that nothing fitted, the choice itself; but where the value was of the right type for one of the options
+ * and broke its rule, that rule.
+ */
+function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const choice = errors.at(-1);
+  if (choice?.keyword !== 'anyOf') return errors[0];
+  return errors.find(({ keyword }) => keyword !== 'const' && keyword !== 'type' && keyword !== 'anyOf') ?? choice;
 }
 
 function describe(error: ErrorObject, httpPart: string): string {
@@ -87,20 +99,48 @@ function describe(error: ErrorObject, httpPart: string): string {
     case 'anyOf':
       return `${field ?? httpPart} must be ${allowed(error)}`;
     case 'pattern':
-      return `${field ?? httpPart} has characters that are not allowed, or is blank`;
+      return `${field ?? httpPart} ${refusal(error) ?? 'has characters that are not allowed, or is blank'}`;
     case 'type':
       return field === null
         ? `the ${httpPart} must be a JSON ${String(error.params.type)}`
-        : `${field} ${error.message}`;
+        : `${field} must be ${typeNames(error.params.type)}`;
     default:
       return `${field ?? httpPart} ${error.message ?? 'is invalid'}`;
   }
 }
 
+const refusal = (error: ErrorObject): string | null =>
+  (error.parentSchema as { 'x-refused'?: string } | undefined)?.['x-refused'] ?? null;
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** `['integer', 'null']` → `a whole number or null`. */
+const typeNames = (types: string | readonly string[]): string =>
+  [types]
+    .flat()
+    .map((type) => TYPE_NAMES[type] ?? type)
+    .join(' or ');
+
+interface Options {
+  readonly anyOf?: readonly { readonly const?: unknown; readonly type?: string }[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+}
+
 function allowed(error: ErrorObject): string {
-  const schema = error.parentSchema as { anyOf?: { const?: unknown; type?: string }[]; enum?: unknown[] } | undefined;
-  const values = schema?.enum ?? schema?.anyOf?.map((option) => option.const ?? option.type);
-  const given = error.params.allowedValues as unknown[] | undefined;
-  const list = given ?? values?.filter((value) => value !== undefined);
-  return list === undefined || list.length === 0 ? 'one of the allowed values' : `one of ${list.join(', ')}`;
+  const schema = (error.parentSchema ?? {}) as Options;
+  const values = schema.enum ??
+    schema.anyOf?.map((option) => ('const' in option ? option.const : undefined)) ?? [schema.const];
+  if (schema.anyOf !== undefined && values.every((value) => value === undefined)) {
+    return typeNames(schema.anyOf.map((option) => option.type ?? 'something else'));
+  }
+  const names = [...new Set(values.map((value) => (typeof value === 'string' ? value : String(value))))];
+  return names.length === 1 ? names[0]! : `one of ${names.join(', ')}`;
 }

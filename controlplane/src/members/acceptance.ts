@@ -36,7 +36,7 @@ export class InvitationAcceptance {
     const open = await store.findInvitation(this.sql, tokenHash);
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
-    const person = await this.#whoAccepts(open.email, request, sessionOf);
+    const person = await this.#whoAccepts(open.email, request, sessionOf, client.ip);
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
@@ -51,10 +51,15 @@ export class InvitationAcceptance {
     });
   }
 
-  async #whoAccepts(email: string, { name, password }: Acceptance, sessionOf: string | null): Promise<Admission> {
+  async #whoAccepts(
+    email: string,
+    { name, password }: Acceptance,
+    sessionOf: string | null,
+    ip: string,
+  ): Promise<Admission> {
     const user = await this.auth.findAccount(email);
     if (user !== null && user.emailVerifiedAt !== null) {
-      if (await this.auth.provesAccount(user, password, sessionOf)) return { kind: 'owner', userId: user.id };
+      if (await this.auth.provesAccount(user, password, sessionOf, ip)) return { kind: 'owner', userId: user.id };
       throw new AccountExists('this address has an account already: log in to it first, or give its password');
     }
     if (user === null && name === undefined) {
@@ -64,7 +69,7 @@ export class InvitationAcceptance {
       const why = user === null ? 'has no account yet' : 'was never confirmed: the password becomes its new one';
       throw new InvalidInput(`password is required: this e-mail ${why}`);
     }
-    const passwordHash = await this.hasher.hash(password);
+    const passwordHash = await this.hasher.hash(password, ip);
     if (user === null) return { kind: 'new', name: name!, passwordHash };
     return { kind: 'mailbox', userId: user.id, passwordHash, name };
   }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { MailToken, PASSWORD_LENGTH } from '../auth/schema.js';
 import { PageReply } from '../http/pagination.js';
-import { Body, Email, Name, Role, Timestamp, Uuid } from '../http/schema.js';
+import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
 
 export const Member = Type.Object({
   userId: Type.String({ format: 'uuid', description: 'While the status is invited: the id of the invitation.' }),
@@ -22,6 +22,6 @@ export const RoleInput = Body({ role: Role });
 export const AcceptRefused = Type.Object({ error: Type.String(), existing: Type.Optional(Type.Literal(true)) });
 export const AcceptInput = Body({
   token: MailToken,
-  name: Type.Optional(Name),
+  name: Type.Optional(PublicName),
   password: Type.Optional(Type.String(PASSWORD_LENGTH)),
 });

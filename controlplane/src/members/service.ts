@@ -3,6 +3,7 @@
  * makes, changes or removes an owner; everybody may leave; nobody removes or demotes the last owner. The actor's own
  * role is read again under the lock, because it may have changed since the request was authenticated.
  */
+import { createHash } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { newEmailToken } from '../auth/email-token.js';
@@ -18,8 +19,11 @@ import type { Member } from './schema.js';
 import * as store from './store.js';
 
 const INVITATION_LIFETIME_S = 7 * 86_400;
-const INVITATIONS_MAX = 200;
+/** Of one organization; and of all of them together to one recipient, who did not ask for any. */
+const INVITATIONS_MAX = 20;
 const INVITATIONS_WINDOW_S = 3_600;
+const RECIPIENT_MAX = 3;
+const RECIPIENT_WINDOW_S = 86_400;
 
 export class MemberService {
   constructor(
@@ -27,6 +31,8 @@ export class MemberService {
     readonly throttle: Throttle,
     readonly mailer: Mailer,
     readonly publicUrl: string,
+    /** Mails stay on this machine. */
+    readonly outbox: boolean,
   ) {}
 
   async list(actor: Actor, page: Page): Promise<Listed<Member>> {
@@ -37,7 +43,10 @@ export class MemberService {
   /** Mails an invitation; one that is still open is replaced. */
   async invite(actor: Actor, rawEmail: string, role: Role): Promise<Member> {
     const email = normaliseEmail(rawEmail);
+    await this.#assertMayMail(actor);
     await this.throttle.count(`invite:${actor.orgId}`, INVITATIONS_MAX, INVITATIONS_WINDOW_S, 'invitations');
+    const recipient = `invited:${createHash('sha256').update(email).digest('base64url')}`;
+    await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
     const { token, hash } = newEmailToken();
     const id = uuidv7(Date.now());
     const { member, orgName } = await this.sql.begin(async (tx) => {
@@ -59,6 +68,14 @@ export class MemberService {
     });
     this.mailer.enqueue(invitationMail(this.publicUrl, email, token, { orgName, role, invitedBy: actor.email }));
     return present(member);
+  }
+
+  /** Where mails really leave, only whoever has shown to be somebody may have them sent to strangers. */
+  async #assertMayMail(actor: Actor): Promise<void> {
+    if (this.outbox || (await store.isVerified(this.sql, actor.userId))) return;
+    throw new Forbidden(
+      'confirm your own e-mail address before you invite others: the link is in the mail of your signup',
+    );
   }
 
   async changeRole(actor: Actor, id: string, role: Role): Promise<Member> {

@@ -129,3 +129,7 @@ export async function deleteInvitation(tx: Tx, id: string): Promise<void> {
 export async function pruneInvitations(sql: Sql): Promise<void> {
   await sql`delete from invitations where id in (select id from invitations where expires_at < now() limit 10000)`;
 }
+
+export async function isVerified(sql: Sql, userId: string): Promise<boolean> {
+  return (await sql`select 1 from users where id = ${userId} and email_verified_at is not null`).length === 1;
+}

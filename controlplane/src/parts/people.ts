@@ -70,7 +70,7 @@ export function buildIdentity(
   authRoutes(app, { auth, sessions, recovery, throttle });
   managementTokenRoutes(app, new ManagementTokens(sql));
   sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
-  const members = new MemberService(sql, throttle, mailer, config.publicUrl);
+  const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
   linkPageRoutes(app);

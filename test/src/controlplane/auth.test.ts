@@ -70,8 +70,16 @@ test.each([
   ['email', { email: 'not-an-address' }, 'email must match format "email"'],
   ['short password', { password: '123456789' }, 'password must NOT have fewer than 10 characters'],
   ['long password', { password: 'x'.repeat(257) }, 'password must NOT have more than 256 characters'],
-  ['blank name', { name: '   ' }, 'name has characters that are not allowed, or is blank'],
-  ['tab in the name', { name: 'a\tb' }, 'name has characters that are not allowed, or is blank'],
+  [
+    'blank name',
+    { name: '   ' },
+    'name must not be blank, and must hold no addresses of web pages and no control characters',
+  ],
+  [
+    'tab in the name',
+    { name: 'a\tb' },
+    'name must not be blank, and must hold no addresses of web pages and no control characters',
+  ],
   ['no orgName', { orgName: undefined }, 'orgName is required'],
   ['unknown field', { plan: 'pro' }, 'unknown field "plan"'],
 ])('signup: %s is 400 with the reason', async (_name, overrides, error) => {

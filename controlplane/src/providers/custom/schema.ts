@@ -4,7 +4,13 @@ import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import { CallPatterns } from '../catalogue/call-patterns.js';
 import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './provider.js';
 
-const Slug = Type.String({ pattern: '^[a-z0-9-]{2,40}$', description: '2 to 40 of a-z, 0-9 and -.' });
+const Slug = Type.String({
+  minLength: 2,
+  maxLength: 40,
+  pattern: '^[a-z0-9-]*$',
+  description: '2 to 40 of a-z, 0-9 and -.',
+  'x-refused': 'must hold nothing but a-z, 0-9 and -',
+});
 const BaseUrl = Type.String({ minLength: 1, maxLength: 2_048 });
 const AuthTypeField = Type.Unsafe<AuthType>({ type: 'string', enum: AUTH_TYPES });
 const nullableText = (maxLength: number, description: string) =>

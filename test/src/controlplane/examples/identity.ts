@@ -77,7 +77,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   'POST /v1/auth/logout': { prepare: () => ({}) },
   'POST /v1/auth/change-password': {
     prepare: async ({ plane, owner, caller }) => {
-      const passwordHash = await new PasswordHasher().hash(PASSWORD);
+      const passwordHash = await new PasswordHasher().hash(PASSWORD, '192.0.2.1');
       await plane.database.sql`
         update users set password_hash = ${passwordHash} where id = ${(caller ?? owner).userId}`;
       return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };

@@ -95,6 +95,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
       body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
     }),
   },
+  'PATCH /v1/providers/accounts/:id': {
+    prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),
+  },
   'DELETE /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) } }),
   },

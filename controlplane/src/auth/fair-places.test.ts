@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { FairPlaces } from './fair-places.js';
+
+/** Work that ends when told, and says in which order it began. */
+function bench(places: FairPlaces) {
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const refused: string[] = [];
+  const ask = (address: string, name = address) => {
+    const work = () => {
+      began.push(name);
+      return new Promise<void>((end) => ends.push(end));
+    };
+    places.run(address, work).catch(() => refused.push(name));
+  };
+  /** Ends the work that began first; what waited for it has begun when this resolves. */
+  const endOne = async () => {
+    ends.shift()!();
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  };
+  return { began, refused, ask, endOne };
+}
+
+test('addresses are served in turn: one that asks a hundred times waits behind itself', async () => {
+  const { began, ask, endOne } = bench(new FairPlaces(1, 1_000));
+  for (let n = 0; n < 100; n++) ask('flood', `flood ${n}`);
+  ask('one');
+  ask('two');
+  for (let n = 0; n < 4; n++) await endOne();
+  expect(began).toEqual(['flood 0', 'flood 1', 'one', 'two', 'flood 2']);
+});
+
+test('when all places are taken, the address with most waiting loses its newest, and nobody else anything', async () => {
+  const { began, refused, ask, endOne } = bench(new FairPlaces(1, 3));
+  for (let n = 0; n < 4; n++) ask('flood', `flood ${n}`);
+  ask('one');
+  ask('two');
+  await endOne();
+  expect(refused).toEqual(['flood 3', 'flood 2']);
+  for (let n = 0; n < 2; n++) await endOne();
+  expect(began).toEqual(['flood 0', 'flood 1', 'one', 'two']);
+});
+
+test('no more than the places run at once, and a failed work frees its place', async () => {
+  const places = new FairPlaces(2, 10);
+  let running = 0;
+  let most = 0;
+  const work = async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    throw new Error('failed');
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => places.run(`a${n % 3}`, work)));
+  expect([most, outcomes.filter((outcome) => outcome.status === 'rejected').length]).toEqual([2, 8]);
+  await expect(places.run('a', async () => 'free')).resolves.toBe('free');
+});
