@@ -1,0 +1,55 @@
+/**
+ * Renders the chart's templates. They use three forms of Go's template language and no others, so that this small
+ * reader is enough; whatever else stands between braces is an error, never a guess.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+
+export interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  // biome-ignore lint/suspicious/noExplicitAny: as many shapes as kinds; tests look at what they name
+  readonly [key: string]: any;
+}
+
+const ACTION = /[ \t]*\{\{- (.+?) \}\}|\{\{ (.+?) \}\}/g;
+const PLAIN = /^\.[A-Za-z.]+$/;
+const BLOCK = /^toYaml (\.[A-Za-z.]+) \| nindent (\d+)$/;
+
+export function renderChart(directory: string, namespace: string): Resource[] {
+  const values: unknown = parse(readFileSync(join(directory, 'values.yaml'), 'utf8'));
+  const scope = { Values: values, Release: { Namespace: namespace } };
+  return readdirSync(join(directory, 'templates')).flatMap((name) => {
+    const text = renderTemplate(readFileSync(join(directory, 'templates', name), 'utf8'), scope);
+    return parseAllDocuments(text).map((document) => {
+      if (document.errors.length > 0) throw new Error(`${name}: ${document.errors[0]!.message}`);
+      return document.toJS() as Resource;
+    });
+  });
+}
+
+export function renderTemplate(text: string, scope: object): string {
+  const rendered = text.replaceAll(ACTION, (_all, trimmed: string | undefined, inline: string | undefined) => {
+    const action = (trimmed ?? inline)!;
+    if (trimmed === undefined && PLAIN.test(action)) {
+      const value = lookUp(scope, action);
+      if (typeof value === 'string' || typeof value === 'number') return String(value);
+    }
+    const [, path, indent] = (trimmed === undefined ? null : BLOCK.exec(action)) ?? [];
+    if (path === undefined) throw new Error(`not known in a template: ${action}`);
+    const lines = stringify(lookUp(scope, path)).trimEnd().split('\n');
+    return lines.map((line) => `\n${' '.repeat(Number(indent))}${line}`).join('');
+  });
+  if (/\{\{|\}\}/.test(rendered)) throw new Error('braces are left over');
+  return rendered;
+}
+
+function lookUp(scope: object, path: string): unknown {
+  let at: unknown = scope;
+  for (const name of path.slice(1).split('.')) {
+    at = (at as Record<string, unknown> | undefined)?.[name];
+    if (at === undefined) throw new Error(`no value ${path}`);
+  }
+  return at;
+}

@@ -1,0 +1,130 @@
+/** The Kubernetes files as kubectl sees them, the chart beside them, and the steps that the README prints. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig as loadControlPlane } from '@acg/controlplane/config';
+import { loadConfig as loadDataPlane } from '@acg/dataplane/config';
+import { afterAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type Resource, renderChart, renderTemplate } from './helm-template.js';
+import { repository, tool } from './tool.js';
+
+const NAMESPACE = 'agent-credential-gateway';
+const home = mkdtempSync(join(tmpdir(), 'acg-kubernetes-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const documents = (text: string): Resource[] => parseAllDocuments(text).map((one) => one.toJS() as Resource);
+const kubectl = (...args: string[]): string =>
+  execFileSync(tool('kubectl'), args, {
+    cwd: repository,
+    encoding: 'utf8',
+    env: { HOME: home, PATH: process.env.PATH },
+  });
+const keyed = (resources: readonly Resource[]): Record<string, Resource> =>
+  Object.fromEntries(resources.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
+
+const kustomized = documents(kubectl('kustomize', 'deploy/kubernetes'));
+
+test('Kubernetes: kubectl builds the base; everything is in one namespace, images have a registry and a version', () => {
+  expect(kustomized.length).toBeGreaterThan(11);
+  for (const one of kustomized) {
+    const namespace = one.kind === 'Namespace' ? one.metadata.name : one.metadata.namespace;
+    expect([one.metadata.name, namespace]).toEqual([one.metadata.name, NAMESPACE]);
+  }
+  const images = kustomized.flatMap(
+    (one) => one.spec?.template?.spec.containers.map((c: { image: string }) => c.image) ?? [],
+  );
+  expect(images).toEqual(['registry.example.com/acg-controlplane:0.1.0', 'registry.example.com/acg-dataplane:0.1.0']);
+});
+
+test('Helm: the chart says what the kustomize base says, but for the namespace, which helm makes', () => {
+  const chart = keyed(renderChart(join(repository, 'deploy/helm'), NAMESPACE));
+  expect(chart).toEqual(keyed(kustomized.filter((one) => one.kind !== 'Namespace')));
+});
+
+test('Helm: a template that says more than the test understands is an error', () => {
+  for (const text of [
+    '{{ if .Values.a }}',
+    '{{ .Values.a | quote }}',
+    '{{- .Values.a }}',
+    '{{.Values.a}}',
+    '{{ .Values.b }}',
+  ]) {
+    expect(() => renderTemplate(text, { Values: { a: 'x' } }), text).toThrow();
+  }
+});
+
+/** The commands of the README's section on Kubernetes. */
+function printedSteps(): string {
+  const readme = readFileSync(join(repository, 'deploy/README.md'), 'utf8');
+  return /## Kubernetes\n.*?```sh\n(.*?)```/s.exec(readme)![1]!;
+}
+
+/** What the printed `kubectl create …` make, without a cluster. */
+function created(): Record<string, Resource> {
+  const [certificates, ...steps] = printedSteps().replaceAll('deploy/tls', `${home}/tls`).split('\n');
+  const local = steps
+    .join('\n')
+    .replaceAll(/^kubectl (?:config|label|apply) .*$/gm, '')
+    .replaceAll(/^(kubectl create (?:.*\\\n)*.*)$/gm, '$1 --dry-run=client -o yaml; echo ---');
+  const script = `set -eu\nkubectl() { ${tool('kubectl')} "$@"; }\n${certificates} >/dev/null\n${local}`;
+  const env = { HOME: home, PATH: process.env.PATH };
+  return keyed(
+    documents(execFileSync('sh', ['-c', script], { cwd: repository, encoding: 'utf8', env })).filter(Boolean),
+  );
+}
+
+interface Container {
+  readonly env: readonly {
+    name: string;
+    value?: string;
+    valueFrom?: { configMapKeyRef: { name: string; key: string } };
+  }[];
+  readonly envFrom: readonly { configMapRef?: { name: string }; secretRef?: { name: string } }[];
+}
+
+/** A container's environment as the cluster would fill it in. */
+function environmentOf(container: Container, all: Record<string, Resource>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const { configMapRef, secretRef } of container.envFrom) {
+    if (configMapRef !== undefined) Object.assign(env, all[`ConfigMap ${configMapRef.name}`]!.data);
+    if (secretRef === undefined) continue;
+    for (const [name, value] of Object.entries(all[`Secret ${secretRef.name}`]!.data as Record<string, string>)) {
+      env[name] = Buffer.from(value, 'base64').toString();
+    }
+  }
+  for (const { name, value, valueFrom } of container.env) {
+    const reference = valueFrom?.configMapKeyRef;
+    env[name] = value ?? all[`ConfigMap ${reference!.name}`]!.data[reference!.key];
+  }
+  return env;
+}
+
+test('Kubernetes: with what the printed steps make, both planes take their configuration', () => {
+  const made = created();
+  expect(Object.keys(made).sort()).toEqual([
+    `Namespace ${NAMESPACE}`,
+    'Secret controlplane-link-tls',
+    'Secret controlplane-secrets',
+    'Secret dataplane-link-tls',
+    'Secret dataplane-secrets',
+  ]);
+  const all = { ...keyed(kustomized), ...made };
+  for (const [name, workload] of [
+    ['controlplane', all['Deployment controlplane']!],
+    ['dataplane', all['StatefulSet dataplane']!],
+  ] as const) {
+    const { containers, volumes } = workload.spec.template.spec;
+    const env = environmentOf(containers[0], all);
+    const { secretName } = volumes.find((volume: { name: string }) => volume.name === 'link-tls').secret;
+    const files = Object.keys(all[`Secret ${secretName}`]!.data).map((file) => `/run/tls/${file}`);
+    for (const variable of ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY']) {
+      expect(files).toContain(env[variable]);
+      env[variable] = env[variable]!.replace('/run/tls', `${home}/tls/${name}`);
+    }
+    if (name === 'dataplane') expect(Object.keys(env)).not.toContain('MASTER_KEYS');
+    const config = name === 'controlplane' ? loadControlPlane(env) : loadDataPlane(env);
+    expect(config.trustedProxyCidrs).toEqual([]);
+  }
+});
