@@ -1,5 +1,5 @@
 /**
- * Composition root of the control plane: the only file that builds adapters; start and stop in order. Throws
+ * Composition root of the control plane: builds what all parts share and the parts (parts/), starts and stops them in order. Throws
  * `ConfigError` when a file that the configuration names cannot be used.
  */
 import type { Logger } from '@acg/base/log';
@@ -18,11 +18,11 @@ import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
 import { MetricsPort } from './ops/metrics-port.js';
-import { buildProvisioning } from './parts/agents.js';
+import { buildAgents } from './parts/agents.js';
 import { buildLink } from './parts/data-planes.js';
-import { buildEventing } from './parts/events.js';
+import { buildEvents } from './parts/events.js';
 import { buildIdentity } from './parts/people.js';
-import { type Accounting, buildAccounting } from './parts/usage.js';
+import { buildUsage, type UsagePart } from './parts/usage.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
@@ -43,7 +43,7 @@ interface ServicePorts {
 export interface Service {
   readonly app: App;
   readonly sql: Sql;
-  readonly accounting: Accounting;
+  readonly usage: UsagePart;
   /** Migrates, opens the ports; resolves when everything is served. */
   start(): Promise<ServicePorts>;
   /** Stops accepting, lets requests finish, closes the pool. */
@@ -79,33 +79,33 @@ export function buildService(config: Config, log: Logger): Service {
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);
   const tenantNames = new TenantNames();
-  const eventing = buildEventing(app, { config, log, sql, metrics, catalogue, vault, tenantNames });
-  const accounting = buildAccounting(app, { config, log, sql, reads, metrics, observers: [eventing.usageObserver] });
-  buildProvisioning(app, { config, sql, vault, catalogue, tenantNames });
+  const events = buildEvents(app, { config, log, sql, metrics, catalogue, vault, tenantNames });
+  const usage = buildUsage(app, { config, log, sql, reads, metrics, observers: [events.usageObserver] });
+  buildAgents(app, { config, sql, vault, catalogue, tenantNames });
   const link = buildLink({
     config,
     log,
     metrics,
     catalogue,
     vault,
-    greeting: { circuits: async () => eventing.circuitFeed.notClosed(), prices: loadPriceBook(config.pricesFile) },
-    handlers: { ...eventing.handlers, reportUsage: reportUsageHandler(accounting.ingest, log) },
+    greeting: { circuits: async () => events.circuitFeed.notClosed(), prices: loadPriceBook(config.pricesFile) },
+    handlers: { ...events.handlers, reportUsage: reportUsageHandler(usage.ingest, log) },
   });
 
-  eventing.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
+  events.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
 
   return {
     app,
     sql,
-    accounting,
+    usage,
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
       await checkKeyRing(sql, vault);
-      await accounting.start();
+      await usage.start();
       await app.listen({ host: config.host, port: config.port });
       identity.start();
-      await eventing.start();
+      await events.start();
       const { port: grpcPort } = await link.start();
       const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
       const boundMetricsPort = (await metricsPort?.listen(host, wanted)) ?? null;
@@ -120,8 +120,8 @@ export function buildService(config: Config, log: Logger): Service {
       await app.close();
       metricsPort?.close();
       await identity.stop();
-      await accounting.stop();
-      await eventing.stop();
+      await usage.stop();
+      await events.stop();
       await Promise.all([sql, reads].map((pool) => pool.end({ timeout: 5 })));
     },
   };

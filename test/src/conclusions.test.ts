@@ -43,7 +43,7 @@ test('conclusions: reported usage fires budget, threshold and abuse events once,
   });
   const batches = Array.from({ length: 20 }, () => Array.from({ length: 3 }, record));
   const report = (target: TestControlPlane, records: IUsageRecord[]) =>
-    target.service.accounting.ingest.report(reportBody({ dataPlaneId: 'dp', records }));
+    target.service.usage.ingest.report(reportBody({ dataPlaneId: 'dp', records }));
   // Every batch comes twice, to both: a repeated record must not count again.
   await Promise.all(batches.flatMap((records) => [report(plane(), records), report(second, records)]));
   await until('all three have arrived', () => receiver.received.length >= 3);

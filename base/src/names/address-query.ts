@@ -30,7 +30,7 @@ export function queryAddresses(resolver: Resolver, name: string): Promise<Answer
     let v4: FamilyAnswer | null = null;
     let v6: FamilyAnswer | null = null;
     let grace: NodeJS.Timeout | null = null;
-    const settle = (): void => {
+    const answer = (): void => {
       if (v4 !== null && v6 !== null) {
         if (grace !== null) clearTimeout(grace);
         resolve(answerOf(v4, v6));
@@ -40,11 +40,11 @@ export function queryAddresses(resolver: Resolver, name: string): Promise<Answer
     };
     resolver.resolve4(name, { ttl: true }, (error, records) => {
       v4 = familyAnswer(error, records);
-      settle();
+      answer();
     });
     resolver.resolve6(name, { ttl: true }, (error, records) => {
       v6 = familyAnswer(error, records);
-      settle();
+      answer();
     });
   });
 }

@@ -16,7 +16,7 @@ export interface Candidate {
   /** Figure name → roots of the process trees summed. `proxy` is the one that answers. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
   /** Resolves when what the calls left to be done is done. */
-  settle(): Promise<void>;
+  finishWork(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function startCandidates(gateway: GatewayStack, providerPort: numbe
   });
   await expectProviderAnswer(list[0]!);
   const direct = `http://127.0.0.1:${providerPort}${PROVIDER_PATH}`;
-  list.push({ name: 'direct', url: direct, headers, processes: {}, settle: nothing, stop: nothing });
+  list.push({ name: 'direct', url: direct, headers, processes: {}, finishWork: nothing, stop: nothing });
   return { list, leftOut };
 }
 
@@ -73,7 +73,7 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
       controlPlane: [gateway.stack.control.pid],
       postgres: [gateway.postgresPid],
     },
-    async settle() {
+    async finishWork() {
       if (!(await usageBooked(gateway, SETTLE_TIMEOUT_MS))) console.error('usage is still being booked');
     },
     stop: nothing,
@@ -90,7 +90,7 @@ async function lua(providerPort: number, headers: Candidate['headers']): Promise
     url: `${url}${PROVIDER_PATH}`,
     headers,
     processes: { proxy: [child.pid], redis: [redis.child.pid] },
-    settle: nothing,
+    finishWork: nothing,
     async stop() {
       await child.stop();
       await redis.child.stop();
@@ -113,7 +113,7 @@ function simple(
   headers: Candidate['headers'],
   child: { readonly pid: number; stop(): Promise<void> },
 ): Candidate {
-  return { name, url, headers, processes: { proxy: [child.pid] }, settle: nothing, stop: () => child.stop() };
+  return { name, url, headers, processes: { proxy: [child.pid] }, finishWork: nothing, stop: () => child.stop() };
 }
 
 /** A reference that answers anything but what the provider said would measure nothing. */

@@ -58,12 +58,12 @@ export const cpuPerRequest: Scenario = {
 const comparedUs = ({ cpuUs }: CpuFigure): number =>
   (cpuUs.proxy ?? 0) + (cpuUs.redis ?? 0) + (cpuUs.controlPlane ?? 0);
 
-async function measure({ name, url, headers, processes, settle }: Candidate, seconds: number): Promise<CpuFigure> {
+async function measure({ name, url, headers, processes, finishWork }: Candidate, seconds: number): Promise<CpuFigure> {
   const groups = Object.entries(processes);
   const spent = () => groups.map(([, roots]) => sum(roots.map(treeCpuUs)));
   const before = spent();
   const load = await runClosedLoop({ url, connections: CONNECTIONS, seconds, headers, body: REQUEST_BODY });
-  await settle();
+  await finishWork();
   const after = spent();
   const perRequest = groups.map(([group], i) => [group, (after[i]! - before[i]!) / Math.max(1, load.requests)]);
   return {

@@ -14,8 +14,8 @@ import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type Reje
 import * as ledger from './ledger.js';
 import { claimLines, keepLineSums, takeLineSums } from './lines.js';
 import type { UsagePartitions } from './partitions.js';
-import { type Report, type ReportBatch, readReport, type SightingEntry } from './report-batch.js';
 import { type AgentMonth, paidMonths, rollUp } from './rollup.js';
+import { readShipment, type Shipment, type ShippedItems, type SightingEntry } from './shipment.js';
 import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
 
@@ -59,7 +59,7 @@ export interface IngestMetrics {
 }
 
 interface Pending {
-  readonly report: Report;
+  readonly report: Shipment;
   resolve(response: IReportUsageResponse): void;
   reject(error: unknown): void;
 }
@@ -101,12 +101,12 @@ export class Ingest {
   }
 
   /**
-   * `body`: a `ReportUsageRequest`. Resolves after the commit. Rejects with `UnusableReport`, which is final, or with
+   * `body`: a `ReportUsageRequest`. Resolves after the commit. Rejects with `UnusableShipment`, which is final, or with
    * {@link IngestBusy} or what the database says; then send it again.
    */
   async report(body: Buffer): Promise<IReportUsageResponse> {
     if (this.#waiting.length >= WAITING_MAX) throw new IngestBusy();
-    const report = readReport(body, this.#partitions.span(Date.now()));
+    const report = readShipment(body, this.#partitions.span(Date.now()));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ report, resolve, reject });
       this.#pump();
@@ -121,11 +121,11 @@ export class Ingest {
         records += this.#waiting[taken++]!.report.entries.length;
       }
       this.#running++;
-      void this.#settle(this.#waiting.splice(0, taken));
+      void this.#answer(this.#waiting.splice(0, taken));
     }
   }
 
-  async #settle(reports: readonly Pending[]): Promise<void> {
+  async #answer(reports: readonly Pending[]): Promise<void> {
     try {
       const { refused, totals } = await this.#book(reports.map(({ report }) => report));
       for (const { report, resolve } of reports) {
@@ -140,7 +140,7 @@ export class Ingest {
     }
   }
 
-  async #book(reports: readonly Report[]): Promise<Booking> {
+  async #book(reports: readonly Shipment[]): Promise<Booking> {
     const startMs = performance.now();
     const batch = merge(reports);
     const refused: PoisonEntry[] = [];
@@ -163,7 +163,7 @@ export class Ingest {
   }
 
   /** How many records were new. Adds what the database refuses to `poison`. */
-  async #bookOrHalve(batch: ReportBatch, poison: PoisonEntry[]): Promise<number> {
+  async #bookOrHalve(batch: ShippedItems, poison: PoisonEntry[]): Promise<number> {
     const { entries, rejections, sightings, lines } = batch;
     if (entries.length + rejections.length + sightings.length + lines.length === 0) return 0;
     try {
@@ -196,7 +196,7 @@ export class Ingest {
   }
 
   /** Returns the entries that were new. */
-  async #bookAll(tx: Tx, batch: ReportBatch): Promise<readonly UsageEntry[]> {
+  async #bookAll(tx: Tx, batch: ShippedItems): Promise<readonly UsageEntry[]> {
     const lines = await claimLines(tx, batch.lines);
     await keepLineSums(tx, lines);
     const entries = await ledger.insertRecords(tx, batch.entries);
@@ -248,7 +248,7 @@ const isDataError = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartition(error);
 
 /** Counts and sightings once each, whatever the reports repeat; of records the ledger sees to that. */
-function merge(reports: readonly Report[]): ReportBatch {
+function merge(reports: readonly Shipment[]): ShippedItems {
   if (reports.length === 1) return reports[0]!;
   const once = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] => [
     ...new Map(items.map((item) => [item.id, item])).values(),
@@ -261,7 +261,7 @@ function merge(reports: readonly Report[]): ReportBatch {
   };
 }
 
-function rejectedOf({ poison, entries }: Report, refused: ReadonlyMap<string, string>) {
+function rejectedOf({ poison, entries }: Shipment, refused: ReadonlyMap<string, string>) {
   const rejected = poison.map(({ sentId, reason }) => ({ id: sentId, reason }));
   if (refused.size === 0) return rejected;
   const byDatabase = entries.flatMap(({ id }) => {

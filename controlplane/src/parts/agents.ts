@@ -15,7 +15,7 @@ import { customProviderRoutes } from '../providers/custom/routes.js';
 import { CustomProviderService } from '../providers/custom/service.js';
 import { providerRoutes } from '../providers/routes.js';
 
-interface ProvisioningParts {
+interface AgentsParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly vault: Vault;
@@ -23,7 +23,7 @@ interface ProvisioningParts {
   readonly tenantNames: Names;
 }
 
-export function buildProvisioning(app: App, { config, sql, vault, catalogue, tenantNames }: ProvisioningParts): void {
+export function buildAgents(app: App, { config, sql, vault, catalogue, tenantNames }: AgentsParts): void {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
   const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);

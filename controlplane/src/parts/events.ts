@@ -32,7 +32,7 @@ import { addWebhookMetrics } from '../webhooks/webhook-metrics.js';
 const SWEEP_INTERVAL_MS = 30_000;
 const PRUNE_INTERVAL_MS = 600_000;
 
-interface EventingParts {
+interface EventsParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
@@ -42,7 +42,7 @@ interface EventingParts {
   readonly tenantNames: Names;
 }
 
-interface Eventing {
+interface EventsPart {
   /** Draws conclusions from booked usage; for the ingest. */
   readonly usageObserver: UsageObserver;
   /** Changes of circuits, for the watch streams. */
@@ -54,7 +54,7 @@ interface Eventing {
   stop(): Promise<void>;
 }
 
-export function buildEventing(app: App, parts: EventingParts): Eventing {
+export function buildEvents(app: App, parts: EventsParts): EventsPart {
   const { config, log, sql, metrics, catalogue } = parts;
   const background = new Background(log);
   const board = new CircuitBoard({
@@ -95,7 +95,7 @@ export function buildEventing(app: App, parts: EventingParts): Eventing {
   };
 }
 
-function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames }: EventingParts) {
+function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames }: EventsParts) {
   const sender = new DeliverySender({
     vault,
     log,

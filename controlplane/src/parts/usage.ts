@@ -23,7 +23,7 @@ const MAINTAIN_INTERVAL_MS = HOUR_MS;
 /** How long a past day in which something was booked late is read from its hours. */
 const CLOSE_DAYS_INTERVAL_MS = 300_000;
 
-interface AccountingParts {
+interface UsageParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
@@ -34,7 +34,7 @@ interface AccountingParts {
   readonly observers: readonly UsageObserver[];
 }
 
-export interface Accounting {
+export interface UsagePart {
   readonly ingest: Ingest;
   /** Makes today's partition before anything is booked. */
   start(): Promise<void>;
@@ -42,10 +42,7 @@ export interface Accounting {
   stop(): Promise<void>;
 }
 
-export function buildAccounting(
-  app: App,
-  { config, log, sql, reads, metrics, observers }: AccountingParts,
-): Accounting {
+export function buildUsage(app: App, { config, log, sql, reads, metrics, observers }: UsageParts): UsagePart {
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
   const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);

@@ -10,8 +10,8 @@ import type { Logger } from '@acg/base/log';
 import type { Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
 import type { DeliveryAttempt } from './attempt.js';
+import { EndpointConcurrency } from './endpoint-concurrency.js';
 import { FANOUT_BATCH, fanOut } from './fanout.js';
-import { Pace } from './pace.js';
 import { type ClaimedDelivery, claim, complete, giveBack, type Outcome } from './queue.js';
 import { decideNext } from './schedule.js';
 import { Shares } from './shares.js';
@@ -51,7 +51,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #workersMax: number;
   readonly #pollMs: number;
-  readonly #pace: Pace;
+  readonly #concurrency: EndpointConcurrency;
   readonly #shares: Shares;
   readonly #running = new Map<string, RunningAttempt>();
   /** Finished attempts whose outcome is not written yet. */
@@ -69,7 +69,7 @@ export class Dispatcher {
     this.#options = options;
     this.#workersMax = options.workersMax ?? WORKERS_MAX;
     this.#pollMs = options.pollMs ?? POLL_MS;
-    this.#pace = new Pace(options.timeoutMs);
+    this.#concurrency = new EndpointConcurrency(options.timeoutMs);
     this.#shares = new Shares(this.#workersMax);
   }
 
@@ -120,8 +120,8 @@ export class Dispatcher {
     const { deliveries, next } = await claim(sql, {
       limit: free,
       leaseMs: timeoutMs + LEASE_SLACK_MS,
-      room: this.#pace.room,
-      restricted: this.#pace.restricted(),
+      room: this.#concurrency.room,
+      restricted: this.#concurrency.restricted(),
       orgRoom: this.#shares.room,
       orgs: this.#shares.rooms(),
       after: this.#after,
@@ -133,7 +133,7 @@ export class Dispatcher {
 
   #launch(delivery: ClaimedDelivery): void {
     const stop = new AbortController();
-    this.#pace.started(delivery.endpointId);
+    this.#concurrency.started(delivery.endpointId);
     this.#shares.started(delivery.orgId);
     const done = this.#attempt(delivery, stop);
     this.#running.set(delivery.lease, { lease: delivery.lease, stop, done });
@@ -142,7 +142,7 @@ export class Dispatcher {
   async #attempt(delivery: ClaimedDelivery, stop: AbortController): Promise<void> {
     const startedAt = performance.now();
     const { statusCode, error } = await this.#options.attempt(delivery, stop);
-    this.#pace.finished(delivery.endpointId, performance.now() - startedAt);
+    this.#concurrency.finished(delivery.endpointId, performance.now() - startedAt);
     this.#shares.finished(delivery.orgId);
     // After the grace period its lease has been given back: the next worker's attempt counts, not this one.
     if (!this.#running.delete(delivery.lease)) return;

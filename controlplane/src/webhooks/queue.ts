@@ -5,7 +5,7 @@
  */
 import type { Sealed } from '../accounts/vault.js';
 import type { Sql } from '../db/sql.js';
-import type { EndpointRoom } from './pace.js';
+import type { EndpointRoom } from './endpoint-concurrency.js';
 import type { OrgRoom } from './shares.js';
 
 export interface ClaimedDelivery extends Sealed {

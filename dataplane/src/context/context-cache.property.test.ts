@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** More promise turns than any answer takes to reach its caller. */
-async function settle(): Promise<void> {
+async function laterTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await null;
 }
 
@@ -112,7 +112,7 @@ class World {
         this.cache.linkDown();
         break;
     }
-    await settle();
+    await laterTurns();
   }
 }
 

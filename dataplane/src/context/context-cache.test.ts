@@ -59,7 +59,7 @@ function setUp(options: Partial<ContextCacheOptions> = {}) {
 }
 
 /** Lets promise continuations run. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const laterTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function filled(options: Partial<ContextCacheOptions> = {}) {
   const all = setUp(options);
@@ -142,7 +142,7 @@ describe('ContextCache', () => {
     cache.get(HASH, '');
     expect(script.asked).toHaveLength(2);
     script.asked[1]!.answer(found(1, { terms: termsOf({ spendFloorNanos: 7 }) }));
-    await settle();
+    await laterTurn();
     expect(cache.get(HASH, '')?.context?.terms.spentNanos).toBe(7);
   });
 
@@ -151,7 +151,7 @@ describe('ContextCache', () => {
     time.steady = TTL_MS;
     cache.get(HASH, '');
     script.asked[1]!.fail();
-    await settle();
+    await laterTurn();
     expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
     expect(script.asked).toHaveLength(2);
     time.steady += 5_000;
@@ -167,7 +167,7 @@ describe('ContextCache', () => {
     time.steady = 500 + STALE_MS;
     expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
     for (const one of script.asked.slice(1)) one.fail();
-    await settle();
+    await laterTurn();
     time.steady += 1;
     expect(cache.get(HASH, '')).toBeNull();
     const late = resolve();
@@ -184,7 +184,7 @@ describe('ContextCache', () => {
     time.steady = 10_000;
     cache.get(HASH, '');
     script.asked[1]!.answer(unknown(2));
-    await settle();
+    await laterTurn();
     expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
   });
 
@@ -218,7 +218,7 @@ describe('ContextCache', () => {
     const first = resolve();
     cache.invalidate(word(2, 'key', 'key-1'));
     script.asked[0]!.answer(found(1));
-    await settle();
+    await laterTurn();
     expect(script.asked).toHaveLength(2);
     script.asked[1]!.answer(unknown(2));
     expect((await first).refusal).toBe('unknown_token');
@@ -229,7 +229,7 @@ describe('ContextCache', () => {
     const first = resolve();
     cache.reset(1);
     script.asked[0]!.answer(found(9));
-    await settle();
+    await laterTurn();
     script.asked[1]!.answer(unknown(1));
     expect((await first).refusal).toBe('unknown_token');
   });
@@ -240,7 +240,7 @@ describe('ContextCache', () => {
     for (let revision = 2; revision < 7; revision++) {
       cache.invalidate(word(revision, 'org', 'org-1'));
       script.asked.at(-1)!.answer(found(revision - 1));
-      await settle();
+      await laterTurn();
     }
     expect((await first).refusal).toBe('unavailable');
     expect(cache.get(HASH, '')).toBeNull();

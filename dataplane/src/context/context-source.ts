@@ -161,7 +161,7 @@ export class ContextSource implements ContextResolver {
     }
     if (this.#catchUpTo !== null) {
       this.#silence!.refresh();
-      this.#settleUp();
+      this.#confirm();
     }
   }
 
@@ -193,7 +193,7 @@ export class ContextSource implements ContextResolver {
   }
 
   /** Every word confirms the cache, once all that was missed is replayed. */
-  #settleUp(): void {
+  #confirm(): void {
     if (this.#cache!.seenRevision < this.#catchUpTo!) return;
     this.#cache!.linkUp();
     if (this.#up) return;

@@ -173,14 +173,14 @@ export class WorkerFleet {
   #ask(worker: WorkerProcess): Promise<readonly object[] | null> {
     const id = ++this.#questionId;
     return new Promise((resolve) => {
-      const settle = (metrics: readonly object[] | null): void => {
+      const answer = (metrics: readonly object[] | null): void => {
         clearTimeout(timer);
         this.#questions.delete(id);
         resolve(metrics);
       };
-      const timer = setTimeout(() => settle(null), FIGURES_TIMEOUT_MS);
-      this.#questions.set(id, settle);
-      worker.ask({ kind: 'figures', id }, () => settle(null));
+      const timer = setTimeout(() => answer(null), FIGURES_TIMEOUT_MS);
+      this.#questions.set(id, answer);
+      worker.ask({ kind: 'figures', id }, () => answer(null));
     });
   }
 }

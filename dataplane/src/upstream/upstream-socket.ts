@@ -50,10 +50,10 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
       request.end();
     },
   });
-  let settled = false;
+  let reported = false;
   const once = (report: () => void): void => {
-    if (settled) return;
-    settled = true;
+    if (reported) return;
+    reported = true;
     report();
   };
   socket.on('open', () => once(() => observer.onOpen(socket)));

@@ -58,7 +58,7 @@ async function bookUsage({ orgId }: Member): Promise<void> {
     minuteMs: Date.now() - (Date.now() % 60_000),
     count: 3,
   }));
-  await plane().service.accounting.ingest.report(reportBody({ records, rejections }));
+  await plane().service.usage.ingest.report(reportBody({ records, rejections }));
 }
 
 /** What follows events has followed: everything fanned out, everything due sent. */

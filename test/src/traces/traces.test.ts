@@ -39,7 +39,7 @@ describe('spans of booked records', () => {
   });
 
   const report = (records: readonly ReturnType<typeof usageRecord>[]) =>
-    plane.service.accounting.ingest.report(reportBody({ dataPlaneId: 'dp', records: [...records] }));
+    plane.service.usage.ingest.report(reportBody({ dataPlaneId: 'dp', records: [...records] }));
   const arrived = (count: number) => until(`${count} spans`, () => collector.spans.length >= count);
 
   async function outcomes(): Promise<Record<string, number>> {

@@ -3,7 +3,7 @@ import { type IUsageRecord, ReportUsageRequest, UsageRecord } from '@acg/proto/m
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FIGURES, KINDS } from './columns.js';
-import { readReport, UnusableReport } from './report-batch.js';
+import { readShipment, UnusableShipment } from './shipment.js';
 
 const ID = '0193a1b2-0000-7000-8000-000000000001';
 const span = { fromMs: 0, toMs: 2 ** 50 };
@@ -51,7 +51,7 @@ test('records that differ in anything they could share are not mixed up', () => 
     { circuitOutcome: 2 },
   ];
   const sent = [...variants, ...variants].map(record);
-  const { entries, poison } = readReport(body({ dataPlaneId: 'd', records: sent }), span);
+  const { entries, poison } = readShipment(body({ dataPlaneId: 'd', records: sent }), span);
   expect(poison).toEqual([]);
   expect(new Set(entries.map(({ kind }) => kind)).size).toBeLessThan(sent.length); // some are shared
   entries.forEach(({ kind }, i) => {
@@ -68,7 +68,7 @@ test('fields of a later version are skipped', () => {
   ]);
   const inner = Buffer.concat([extra, Buffer.from(UsageRecord.encode(record()).finish()), extra]);
   const framed = Buffer.concat([Buffer.from([0x12, 0x80 | (inner.length & 0x7f), inner.length >> 7]), inner, extra]);
-  expect(readReport(framed, span).entries.map(({ id }) => id)).toEqual([ID]);
+  expect(readShipment(framed, span).entries.map(({ id }) => id)).toEqual([ID]);
 });
 
 test('bytes that are no report are refused as a whole, wherever they are cut', () => {
@@ -76,10 +76,10 @@ test('bytes that are no report are refused as a whole, wherever they are cut', (
   let read = 0;
   for (let length = 0; length < whole.length; length++) {
     try {
-      readReport(whole.subarray(0, length), span);
+      readShipment(whole.subarray(0, length), span);
       read++; // cut between two parts
     } catch (error) {
-      expect(error).toBeInstanceOf(UnusableReport);
+      expect(error).toBeInstanceOf(UnusableShipment);
     }
   }
   expect(read).toBeLessThanOrEqual(3);
@@ -88,16 +88,16 @@ test('bytes that are no report are refused as a whole, wherever they are cut', (
     [0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
     [0x12, 2, 0x0a, 9],
   ])
-    expect(() => readReport(Buffer.from(bytes), span)).toThrow(UnusableReport);
+    expect(() => readShipment(Buffer.from(bytes), span)).toThrow(UnusableShipment);
 });
 
 test('random bytes never do more than be refused or set aside', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       try {
-        expect(readReport(Buffer.from(bytes), span).entries).toEqual([]);
+        expect(readShipment(Buffer.from(bytes), span).entries).toEqual([]);
       } catch (error) {
-        expect(error).toBeInstanceOf(UnusableReport);
+        expect(error).toBeInstanceOf(UnusableShipment);
       }
     }),
     { numRuns: 2_000 },
@@ -106,6 +106,6 @@ test('random bytes never do more than be refused or set aside', () => {
 
 test('more items than a report may have are refused', () => {
   const rejections = Array.from({ length: 20_001 }, () => ({}));
-  expect(() => readReport(body({ rejections }), span)).toThrow(UnusableReport);
-  expect(readReport(body({ rejections: rejections.slice(1) }), span).rejections).toEqual([]);
+  expect(() => readShipment(body({ rejections }), span)).toThrow(UnusableShipment);
+  expect(readShipment(body({ rejections: rejections.slice(1) }), span).rejections).toEqual([]);
 });

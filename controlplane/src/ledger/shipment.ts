@@ -29,23 +29,23 @@ export interface SightingEntry {
   readonly seenAtMs: number;
 }
 
-export interface ReportBatch {
+export interface ShippedItems {
   readonly entries: readonly UsageEntry[];
   readonly rejections: readonly RejectionEntry[];
   readonly sightings: readonly SightingEntry[];
   readonly lines: readonly LineEntry[];
 }
 
-/** One report, read. */
-export interface Report extends ReportBatch {
+/** What one ReportUsage call of a data plane brought, read. */
+export interface Shipment extends ShippedItems {
   readonly poison: readonly PoisonEntry[];
 }
 
 /** These bytes will never be taken, however often they come. */
-export class UnusableReport extends Error {
+export class UnusableShipment extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'UnusableReport';
+    this.name = 'UnusableShipment';
   }
 }
 
@@ -61,14 +61,14 @@ const REJECTIONS = 3;
 const SIGHTINGS = 4;
 const LINES = 5;
 
-/** Statistics that make no sense are left out silently. Throws {@link UnusableReport}. */
-export function readReport(body: Buffer, span: LedgerSpan): Report {
+/** Statistics that make no sense are left out silently. Throws {@link UnusableShipment}. */
+export function readShipment(body: Buffer, span: LedgerSpan): Shipment {
   try {
     return new ReportReader(span).read(body);
   } catch (error) {
-    if (error instanceof UnusableReport) throw error;
+    if (error instanceof UnusableShipment) throw error;
     // Whatever the decoders say of bytes that are no message.
-    throw new UnusableReport(`the report cannot be read: ${(error as Error).message}`);
+    throw new UnusableShipment(`the report cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -93,7 +93,7 @@ class ReportReader {
 
   constructor(readonly span: LedgerSpan) {}
 
-  read(body: Buffer): Report {
+  read(body: Buffer): Shipment {
     const reader = new WireReader(body);
     while (reader.at < reader.end) {
       const tag = reader.varint();
@@ -116,7 +116,7 @@ class ReportReader {
 
   #part(field: number, reader: WireReader, end: number): void {
     if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {
-      throw new UnusableReport(`more than ${ITEMS_MAX} items in one report`);
+      throw new UnusableShipment(`more than ${ITEMS_MAX} items in one report`);
     }
     const bytes = (): Buffer => reader.bytes.subarray(reader.at, end);
     if (field === RECORDS) this.#record(reader, end);

@@ -16,7 +16,7 @@ export interface EndpointRoom {
   readonly room: number;
 }
 
-export class Pace {
+export class EndpointConcurrency {
   /** Room of an endpoint that {@link restricted} does not name. */
   readonly room = CONCURRENCY;
   readonly #running = new Map<string, number>();
