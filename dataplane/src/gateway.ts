@@ -112,7 +112,7 @@ export class Gateway implements OpsSource {
       }),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
-    this.#expiryTimer = setInterval(() => this.#server.sessions.endExpired(Date.now()), EXPIRY_CHECK_MS).unref();
+    this.#expiryTimer = setInterval(() => this.#server.access.endExpired(Date.now()), EXPIRY_CHECK_MS).unref();
     this.#observeFigures();
     counters.onDataLost(() => this.#cache.refreshAll());
     this.#source.start(this.#cache);
@@ -163,8 +163,9 @@ export class Gateway implements OpsSource {
       onCircuit: (circuit) => this.#board.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
       onSessionsEnd: (invalidation) => {
-        this.#server.sessions.endRevoked((context, slug) => endsSession(invalidation, context, slug));
+        this.#server.access.endRevoked((context, slug) => endsSession(invalidation, context, slug));
       },
+      onReset: () => this.#server.access.review(),
       onFatal,
     };
   }

@@ -8,6 +8,7 @@ import type { CallMetering } from './call/call-metering.js';
 import type { CallMetrics } from './call/call-metrics.js';
 import { Failures } from './call/failures.js';
 import { LiveCalls, type Tally } from './call/live-calls.js';
+import { OpenAccess } from './call/open-access.js';
 import type { Pipeline } from './call/pipeline.js';
 import { ProbeLeases } from './call/probe-leases.js';
 import { createSettle, type RecordSink } from './call/settle.js';
@@ -51,6 +52,8 @@ export interface ProxyDeps {
 export class ProxyServer {
   /** Open WebSockets. */
   readonly sessions = new WebSocketSessions();
+  /** Of calls and WebSockets that are under way. */
+  readonly access: OpenAccess;
   readonly #port: AgentPort;
   readonly #calls: LiveCalls;
   readonly #acceptor: Acceptor;
@@ -78,6 +81,7 @@ export class ProxyServer {
       onSessionEnd: (session) => sessions.remove(session),
     });
     this.#calls = calls;
+    this.access = new OpenAccess(deps.contexts, [calls, sessions]);
     this.#acceptor = new Acceptor(options, calls, garbage, (x) => calls.aborted(x));
     this.#port = new AgentPort(options.connectionsMax);
     const behavior = sessions.behavior((res, req, context) => {
@@ -117,6 +121,7 @@ export class ProxyServer {
 
   /** Ends every connection. */
   close(): void {
+    this.access.close();
     this.#port.close();
   }
 

@@ -5,7 +5,7 @@ export interface Change {
   readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
   /** `{orgId}/{slug}` for `provider`, `{agentId}/{accountId}` for `account`. */
   readonly id: string;
-  /** Revoked, paused or deleted: open WebSockets end too. */
+  /** Revoked, paused or deleted: calls and WebSockets that are under way end too. */
   readonly endsSessions?: boolean;
 }
 

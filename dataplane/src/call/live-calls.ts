@@ -3,7 +3,8 @@
 import { Bag } from '@acg/base/bag';
 import { ignore } from '@acg/base/ignore';
 import type { CallMetrics } from './call-metrics.js';
-import { type Exchange, type ExchangeObserver, isRouted } from './exchange.js';
+import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
+import type { OpenAccesses } from './open-access.js';
 import type { ProbeLeases } from './probe-leases.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import type { Settle } from './settle.js';
@@ -22,7 +23,7 @@ interface LiveCallsDeps {
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
 
-export class LiveCalls implements ExchangeObserver {
+export class LiveCalls implements ExchangeObserver, OpenAccesses {
   readonly #deps: LiveCallsDeps;
   readonly #live = new Bag<Exchange>();
   #onIdle: (() => void) | null = null;
@@ -71,6 +72,20 @@ export class LiveCalls implements ExchangeObserver {
     if (x.errorClass === '') x.errorClass = 'client_aborted';
     x.finish();
     this.#endUpstream(x);
+  }
+
+  forEachOpen(visit: (x: RoutedExchange) => void): void {
+    this.#live.forEach((x) => {
+      if (isRouted(x) && !x.settled) visit(x);
+    });
+  }
+
+  /** Breaks the call off; one that has not gone upstream is looked at again before it does. */
+  revoke(x: RoutedExchange): void {
+    x.revoked = true;
+    if (!x.forwarded || x.settled) return;
+    if (x.errorClass === '') x.errorClass = 'revoked';
+    this.breakOff(x);
   }
 
   /** Ends a call without another byte. */

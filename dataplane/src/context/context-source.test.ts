@@ -56,7 +56,7 @@ const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_
 
 function connect(addresses: readonly string[]) {
   const client = new GatewayClient(addresses, security, () => 0);
-  const heard = { ended: [] as string[], circuits: [] as string[], fatal: [] as string[], prices: 0 };
+  const heard = { ended: [] as string[], circuits: [] as string[], fatal: [] as string[], prices: 0, resets: 0 };
   const identity = { dataPlaneId: 'dp-1', counters: 'memory', version: '1' } as const;
   const source = new ContextSource(
     client,
@@ -65,6 +65,7 @@ function connect(addresses: readonly string[]) {
       onCircuits: (all) => void heard.circuits.push(`all ${all.length}`),
       onCircuit: (one) => void heard.circuits.push(one.state!),
       onPrices: () => void heard.prices++,
+      onReset: () => void heard.resets++,
       onSessionsEnd: (one) => void heard.ended.push(`${one.kind} ${one.id}`),
       onFatal: (message) => void heard.fatal.push(message),
     },
@@ -148,14 +149,26 @@ describe('ContextSource', () => {
 
   it('drops everything when the control plane says reset', async () => {
     const plane = await new Plane().listen();
-    const { cache, resolve, source } = connect([plane.address]);
+    const { cache, resolve, source, heard } = connect([plane.address]);
     await until(() => source.up);
+    const { resets } = heard;
     await resolve();
     plane.watch = (call) => hello(call, 3, true); // a restored database: its revisions are lower
     plane.watchers[0]!.end();
     await until(() => source.up && plane.watchers.length === 2);
     expect(cache.seenRevision).toBe(3);
+    expect(heard.resets).toBe(resets + 1); // calls that are open are looked at again
     expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('while it has seen no revision, each connection makes it look at everything again', async () => {
+    const plane = await new Plane().listen();
+    plane.watch = (call) => hello(call, 0);
+    const { source, heard } = connect([plane.address]);
+    await until(() => source.up);
+    plane.watchers[0]!.end();
+    await until(() => source.up && plane.watchers.length === 2);
+    expect([plane.watchers[1]!.request.lastRevision ?? 0, heard.resets]).toEqual([0, 2]);
   });
 
   it('leaves an instance that falls silent for another one', async () => {

@@ -27,6 +27,8 @@ export interface LinkListener {
   onCircuits(circuits: readonly ICircuitState[]): void;
   onCircuit(circuit: ICircuitState): void;
   onPrices(prices: IPriceBook): void;
+  /** The cache was dropped: nobody can say what was revoked meanwhile. */
+  onReset(): void;
   /** `endsSessions` ones only: open streams and WebSockets that it touches must end. */
   onSessionsEnd(invalidation: Invalidation): void;
   /** The process must stop; `message` says why and what to set. */
@@ -171,11 +173,13 @@ export class ContextSource implements ContextResolver {
     this.#silenceMs = Math.max(1_000, (hello.heartbeatMs ?? 0) * HEARTBEATS_MISSED);
     this.#armSilence();
     // Without a revision of our own nothing can be replayed to us: what was resolved before the first Hello goes.
-    if (hello.reset || cache.seenRevision === 0) cache.reset(revision);
+    const isReset = (hello.reset ?? false) || cache.seenRevision === 0;
+    if (isReset) cache.reset(revision);
     this.#catchUpTo = revision;
     this.#listener.onCircuits(hello.circuits ?? []);
     this.#listener.onPrices(hello.prices ?? {});
     this.#ready = true;
+    if (isReset) this.#listener.onReset();
   }
 
   #onInvalidation(event: IWatchEvent): void {

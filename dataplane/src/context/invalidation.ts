@@ -12,7 +12,7 @@ export interface Invalidation {
   readonly kind: InvalidationKind;
   /** An id; of a provider `{orgId}/{slug}`, of an account `{agentId}/{accountId}`. */
   readonly id: string;
-  /** Revoked, paused or deleted: open WebSockets end too; calls in flight may finish. */
+  /** Revoked, paused or deleted: calls and WebSockets that are under way end too. */
   readonly endsSessions: boolean;
 }
 

@@ -1,6 +1,7 @@
 /** All WebSockets that are open in this process, and what the server does with their events. */
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
-import type { AgentContext } from '../context/agent-context.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { OpenAccesses } from '../call/open-access.js';
 import { MESSAGE_BYTES_MAX, type SessionUserData, type WebSocketSession } from './session.js';
 
 /** The server drops messages past this; a session ends before, because it stops reading the upstream first. */
@@ -9,39 +10,34 @@ const BACKPRESSURE_BYTES_MAX = 4 * MESSAGE_BYTES_MAX;
 const IDLE_TIMEOUT_SEC = 120;
 const POLICY_VIOLATION = 1008;
 
-export class WebSocketSessions {
-  readonly #sessions = new Set<WebSocketSession>();
+export class WebSocketSessions implements OpenAccesses {
+  readonly #sessions = new Map<RoutedExchange, WebSocketSession>();
 
   get size(): number {
     return this.#sessions.size;
   }
 
   add(session: WebSocketSession): void {
-    this.#sessions.add(session);
+    this.#sessions.set(session.x, session);
   }
 
   remove(session: WebSocketSession): void {
-    this.#sessions.delete(session);
+    this.#sessions.delete(session.x);
   }
 
-  /** Ends the sessions of agents that were revoked, paused or deleted, or whose key or account was. */
-  endRevoked(touches: (context: AgentContext, providerSlug: string) => boolean): void {
-    for (const session of this.#sessions) {
-      const { context, upstream } = session.x.routed;
-      if (touches(context, upstream.providerSlug)) session.end(POLICY_VIOLATION, 'access was revoked');
-    }
+  forEachOpen(visit: (x: RoutedExchange) => void): void {
+    for (const x of this.#sessions.keys()) visit(x);
   }
 
-  /** Ends the sessions whose key has run out. */
-  endExpired(nowMs: number): void {
-    for (const session of this.#sessions) {
-      const endMs = session.x.routed.context.keyExpiresAtMs;
-      if (endMs !== null && nowMs >= endMs) session.end(POLICY_VIOLATION, 'the key has expired');
-    }
+  revoke(x: RoutedExchange, why: string): void {
+    const session = this.#sessions.get(x);
+    if (session === undefined) return;
+    if (x.errorClass === '') x.errorClass = 'revoked';
+    session.end(POLICY_VIOLATION, why);
   }
 
   endAll(): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.values()) {
       if (session.x.errorClass === '') session.x.errorClass = 'shutdown';
       session.end();
     }

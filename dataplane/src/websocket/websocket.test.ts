@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../call/testing/proxy-fixture.js';
@@ -158,12 +159,41 @@ test('websocket: an upstream that breaks off is booked as cut', async () => {
 
 test('websocket: revocation ends the session, and only the revoked one', async () => {
   const { agent } = await opened('/live');
-  gateway.server.sessions.endRevoked(() => false);
+  gateway.server.access.endRevoked(() => false);
   expect(gateway.server.sessions.size).toBe(1);
   const closed = closeOf(agent);
-  gateway.server.sessions.endRevoked((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
+  gateway.server.access.endRevoked((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
   expect(await closed).toEqual([1008, 'access was revoked']);
   await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]).toMatchObject({ status: 101, error: 'revoked' });
+});
+
+test('websocket: a revocation during the upstream’s handshake ends it, and nothing opens', async () => {
+  http.removeAllListeners('upgrade');
+  const handshakes: Duplex[] = [];
+  let left = 0;
+  http.on('upgrade', (_request, socket) => {
+    handshakes.push(socket);
+    socket.resume().on('error', () => {});
+    socket.once('end', () => void left++);
+  });
+  const agent = dial('/live');
+  const ended = new Promise((resolve) => agent.once('error', resolve));
+  await eventually(() => handshakes.length === 1);
+  gateway.server.access.endRevoked(() => true);
+  await ended;
+  await eventually(() => gateway.records.length === 1 && left === 1);
+  expect(gateway.records[0]).toMatchObject({ websocket: true, error: 'revoked', circuitOutcome: 0 });
+  expect([gateway.server.sessions.size, gateway.server.inflight]).toEqual([0, 0]);
+});
+
+test('websocket: after a resync each session is looked at again', async () => {
+  const { agent } = await opened('/live');
+  const closed = closeOf(agent);
+  gateway.server.access.review();
+  gateway.lookup = { context: contextOf([]), refusal: null }; // the account is gone
+  gateway.server.access.review();
+  expect(await closed).toEqual([1008, 'access was revoked']);
 });
 
 test('websocket: a drain ends sessions and books them as shutdown', async () => {
@@ -298,9 +328,9 @@ test('websocket: one ends when its key does', async () => {
   gateway.lookup = { context: contextOf([upstream], { keyExpiresAtMs }), refusal: null };
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
-  gateway.server.sessions.endExpired(keyExpiresAtMs - 1);
+  gateway.server.access.endExpired(keyExpiresAtMs - 1);
   expect(gateway.server.sessions.size).toBe(1);
-  gateway.server.sessions.endExpired(keyExpiresAtMs);
+  gateway.server.access.endExpired(keyExpiresAtMs);
   expect(await closed).toEqual([1008, 'the key has expired']);
   await eventually(() => gateway.records.length === 1);
 });

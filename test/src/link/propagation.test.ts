@@ -1,5 +1,7 @@
 /** A change made through one control-plane instance reaches data planes that watch another one. */
+import { createLogger } from '@acg/base/log';
 import { NANOS_PER_CENT } from '@acg/base/units';
+import { InvalidationFeed } from '@acg/controlplane/watch/invalidation-feed';
 import { UNLIMITED } from '@acg/dataplane/counters/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../control-plane.js';
@@ -210,4 +212,20 @@ test('expiry: a token past its time is unknown, also where it was cached', async
   await database.sql`update api_keys set expires_at = now() - interval '1 second' where id = ${key.id}`;
   watched.cache.reset(watched.cache.seenRevision);
   expect((await watched.lookUp(secretKey)).refusal).toBe('unknown_token');
+});
+
+test('resync: what was missed is replayed one by one; where some of it is gone, everything is forgotten', async () => {
+  const { id } = await newAgent();
+  const change = () => ok('PATCH', `/v1/agents/${id}`, { description: String(Math.random()) });
+  await change();
+  const [row] = await database.sql<{ revision: number }[]>`select max(revision)::int as revision from invalidations`;
+  const { revision } = row!;
+  await change();
+  await change();
+  const feed = new InvalidationFeed(database.sql, createLogger('control', 'silent'), () => {});
+  const rows = await feed.replay(revision, revision + 2);
+  expect(rows?.map((row) => row.revision)).toEqual([revision + 1, revision + 2]);
+  expect(await feed.replay(revision + 3, revision + 2)).toBeNull(); // a database from an older state
+  await database.sql`delete from invalidations where revision = ${revision}`;
+  expect(await feed.replay(revision, revision + 2)).toBeNull(); // and so perhaps others behind it
 });

@@ -16,6 +16,8 @@ export interface WatchedCache {
   readonly source: ContextSource;
   readonly fatal: string[];
   readonly ended: string[];
+  /** One for each time that everything was forgotten. */
+  readonly resets: readonly boolean[];
   /** As the proxy does it: the cache, else the control plane. */
   lookUp(gatewayToken: string, agentRef?: string): Promise<Lookup>;
   stop(): void;
@@ -32,6 +34,7 @@ export function watchControlPlane(
   const client = new GatewayClient(addresses, security, () => 0);
   const fatal: string[] = [];
   const ended: string[] = [];
+  const resets: boolean[] = [];
   const source = new ContextSource(
     client,
     { dataPlaneId: `test-${process.pid}-${++count}`, counters: 'redis', version: '0', ...identity },
@@ -39,6 +42,7 @@ export function watchControlPlane(
       onCircuits: () => undefined,
       onCircuit: () => undefined,
       onPrices: () => undefined,
+      onReset: () => void resets.push(source.up),
       onSessionsEnd: ({ kind, id }) => void ended.push(`${kind} ${id}`),
       onFatal: (message) => void fatal.push(message),
     },
@@ -56,6 +60,7 @@ export function watchControlPlane(
     source,
     fatal,
     ended,
+    resets,
     lookUp(gatewayToken, agentRef = '') {
       const hash = createHash('sha256').update(gatewayToken).digest('hex');
       const hit = cache.get(hash, agentRef);

@@ -1,25 +1,36 @@
-/** WebSockets of a gateway that runs as real processes end when the API takes their access away, and no others do. */
+/** What runs through a gateway of real processes ends when the API takes its access away, and nothing else does. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { REAL } from '../providers/credentials.js';
 import { SupabaseStandIn } from '../providers/supabase.js';
 import { Stack, type Tenant } from '../stack.js';
+import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { until } from '../until.js';
 
 const provider = new SupabaseStandIn();
+/** Begins an answer and never ends it. */
+const endless = createServer((_request, response) => void response.writeHead(200).write('data: 1\n\n'));
+let database: TestDatabase;
 let stack: Stack;
 let tenant: Tenant;
 let url: string;
 
 beforeAll(async () => {
   await provider.start();
-  stack = await Stack.start();
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  const { port } = endless.address() as AddressInfo;
+  database = await createTestDatabase();
+  stack = await Stack.start({ database, providers: { openai: `http://127.0.0.1:${port}` } });
   ({ url } = await stack.addDataPlane());
   tenant = await stack.tenant();
 });
 afterAll(async () => {
   await stack?.stop();
   await provider.close();
+  endless.closeAllConnections();
+  endless.close();
 });
 
 interface Joined {
@@ -48,9 +59,13 @@ async function joined(): Promise<Joined> {
   return { agentId: agent.id, keyId: created.body.key.id, accountId, socket, closed };
 }
 
-/** Resolves when a message went up and its answer came back. */
+/** Resolves when a message went up and its answer came back; rejects when the connection ends before. */
 async function answers(socket: WebSocket): Promise<void> {
-  const answer = new Promise((resolve) => socket.once('message', resolve));
+  const answer = new Promise((resolve, reject) => {
+    socket.once('message', resolve);
+    socket.once('error', reject);
+    socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+  });
   socket.send(JSON.stringify({ topic: 'phoenix', event: 'heartbeat', payload: {}, ref: '1' }));
   await answer;
 }
@@ -80,27 +95,91 @@ test('websocket: a revoked session is in the log, with its status and bytes', as
     const { body } = await tenant.call('GET', `/v1/usage/agents/${one.agentId}/logs`);
     return body.logs[0];
   });
-  expect(log).toMatchObject({ providerSlug: 'supabase', status: 101, keyId: one.keyId });
+  expect(log).toMatchObject({ providerSlug: 'supabase', status: 101, keyId: one.keyId, error: 'revoked' });
   expect(log.bytesIn).toBeGreaterThan(0);
   expect(log.bytesOut).toBeGreaterThan(0);
 });
 
 test('websocket: a change that takes no access away leaves it open', async () => {
   const one = await joined();
-  await tenant.call('PATCH', `/v1/agents/${one.agentId}`, { rpmLimit: 1 });
-  // The change has reached the data plane when another connection is refused by it.
-  const target = `${url.replace('http', 'ws')}/v1/proxy/supabase/realtime/v1/websocket`;
   const { body } = await tenant.call('POST', '/v1/api-keys', { name: 'second', agentId: one.agentId });
-  await until('the new limit refuses', async () => {
-    const refused = new WebSocket(`${target}?apikey=${body.secretKey}&vsn=1.0.0`);
-    const status = await new Promise((resolve) => {
-      refused.once('unexpected-response', (_request, response) => resolve(response.statusCode));
-      refused.once('open', () => resolve(101));
-      refused.once('error', () => {});
-    });
-    refused.terminate();
-    return status === 429;
+  const target = `${url.replace('http', 'ws')}/v1/proxy/supabase/realtime/v1/websocket`;
+  await tenant.call('PATCH', `/v1/agents/${one.agentId}`, { rpmLimit: 1 });
+  // The change has arrived when the new limit is shown; nobody has used it up but the session that is open.
+  await until('the new limit is there', async () => {
+    const self = await fetch(`${url}/v1/self`, { headers: { authorization: `Bearer ${body.secretKey}` } });
+    return ((await self.json()) as { limits: { rpm: number } }).limits.rpm === 1;
   });
+  const refused = new WebSocket(`${target}?apikey=${body.secretKey}&vsn=1.0.0`);
+  const status = await new Promise((resolve, reject) => {
+    refused.once('unexpected-response', (_request, response) => resolve(response.statusCode));
+    refused.once('open', () => resolve(101));
+    refused.once('error', reject);
+  });
+  expect(status).toBe(429);
   await answers(one.socket);
   one.socket.close();
+});
+
+/** As other control-plane instances would do it while the data plane hears nothing, and for so long that it is pruned. */
+async function revokeUnheard(keyId: string): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    await tx`update api_keys set revoked_at = now() where id = ${keyId}`;
+    await tx`insert into invalidations (kind, id, ends_sessions) values ('key', ${keyId}, true)`;
+    await tx`insert into invalidations (kind, id) values ('org', ${tenant.orgId})`;
+    await tx`delete from invalidations where revision < (select max(revision) from invalidations)`;
+  });
+}
+
+/** A call whose answer has begun and does not end. */
+async function streaming() {
+  const agent = await tenant.agent();
+  const accountId = await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  const created = await tenant.call('POST', '/v1/api-keys', { name: 'key', agentId: agent.id });
+  const answer = await fetch(`${url}/v1/proxy/openai/v1/x`, {
+    headers: { authorization: `Bearer ${created.body.secretKey}` },
+  });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  return { agentId: agent.id, keyId: created.body.key.id as string, accountId, ended: reader.read() };
+}
+
+const errorOf = (agentId: string) =>
+  until('the call is in the log', async () => {
+    const { body } = await tenant.call('GET', `/v1/usage/agents/${agentId}/logs`);
+    return body.logs[0]?.error as string | undefined;
+  });
+
+test.each([
+  ['its key is revoked', (one: Streaming) => tenant.call('DELETE', `/v1/api-keys/${one.keyId}`)],
+  [
+    'its agent is paused',
+    (one: Streaming) => tenant.call('PATCH', `/v1/agents/${one.agentId}/status`, { status: 'paused' }),
+  ],
+  ['its account is removed', (one: Streaming) => tenant.call('DELETE', `/v1/providers/accounts/${one.accountId}`)],
+])('stream: one is broken off when %s, and the record says so', async (_name, revoke) => {
+  const one = await streaming();
+  const ended = expect(one.ended).rejects.toThrow();
+  expect((await revoke(one)).status).toBe(200);
+  await ended;
+  expect(await errorOf(one.agentId)).toBe('revoked');
+});
+type Streaming = Awaited<ReturnType<typeof streaming>>;
+
+test('resync: what was revoked while nobody could say so ends when the link is back', async () => {
+  const socket = await joined();
+  const [revoked, other] = [await streaming(), await streaming()];
+  const ended = expect(revoked.ended).rejects.toThrow();
+  await stack.control.end('SIGKILL');
+  await revokeUnheard(socket.keyId);
+  await revokeUnheard(revoked.keyId);
+  await answers(socket.socket);
+  await stack.startControl();
+  expect(await socket.closed).toEqual([1008, 'access was revoked']);
+  await ended;
+  const still = await Promise.race([
+    other.ended.then(() => 'ended'),
+    answers((await joined()).socket).then(() => 'open'),
+  ]);
+  expect(still).toBe('open');
 });

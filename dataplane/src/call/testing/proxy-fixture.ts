@@ -125,6 +125,8 @@ export class Fixture {
   lookupLater = false;
   admission: Admission = ADMITTED;
   admitLater = false;
+  /** Runs while the store is asked. */
+  onAdmit = (): void => {};
   standing: AgentStanding | null = null;
   circuit: Circuit | null = null;
   probe: string | null = 'lease-1';
@@ -212,6 +214,7 @@ export class Fixture {
       counters: {
         admit: (request, done) => {
           this.admissions.push(request);
+          this.onAdmit();
           if (this.admitLater) setImmediate(() => done(this.admission));
           else done(this.admission);
         },
