@@ -20,7 +20,7 @@ const AGENTS = 1_000;
 const log = createLogger('bench', 'silent');
 const metrics = { unchecked() {}, enforcing() {}, storeLatency() {} };
 
-const request = (agent: number, budgetNanos: number | null): AdmissionRequest => ({
+const request = (agent: number, budgetNanos: number | null, holdNanos = 0): AdmissionRequest => ({
   terms: termsOf({
     agentId: `00000000-0000-7000-8000-${String(agent).padStart(12, '0')}`,
     rpmLimit: 1_000_000,
@@ -29,6 +29,7 @@ const request = (agent: number, budgetNanos: number | null): AdmissionRequest =>
     spendFloorMonth: formatMonth(monthOfMs(Date.now())),
   }),
   providerSlug: 'openai',
+  holdNanos,
 });
 
 interface Scenario {
@@ -38,6 +39,9 @@ interface Scenario {
   readonly budgetNanos: number | null;
   readonly spend: boolean;
 }
+
+const settle = (counters: Counters, { terms, providerSlug, holdNanos }: AdmissionRequest, month: number): void =>
+  counters.settle({ terms, providerSlug, month, costNanos: 1_000, tokens: 100, holdNanos });
 
 /** Runs `count` admissions, `turn` of them in each turn of the loop. */
 async function run(counters: Counters, scenario: Scenario, count: number): Promise<void> {
@@ -55,7 +59,7 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
         const asked = requests[next++ % agents]!;
         counters.admit(asked, (admission) => {
           if (admission.outcome !== 'admitted') throw new Error(`unexpected ${admission.outcome}`);
-          if (spend) counters.addSpend(asked.terms.agentId, 1_000);
+          if (spend) settle(counters, asked, admission.month);
           open--;
           if (open === 0) setImmediate(takeTurn);
         });
@@ -126,7 +130,7 @@ async function failOpen(counters: Counters, outage: Outage): Promise<void> {
 const server = await RedisServer.start();
 const { admin } = server;
 const redis = new RedisCounters(
-  { urls: [server.url], connectionName: 'bench', tlsCa: null, timeoutMs: 50 },
+  { urls: [server.url], connectionName: 'bench', tlsCa: null, timeoutMs: 5_000 },
   log,
   metrics,
 );
@@ -145,7 +149,7 @@ await redis.close();
 const proxy = await TcpProxy.start(server.port);
 const behind = new URL(`redis://127.0.0.1:${proxy.port}`);
 const proxied = new RedisCounters(
-  { urls: [behind], connectionName: 'bench', tlsCa: null, timeoutMs: 50 },
+  { urls: [behind], connectionName: 'bench', tlsCa: null, timeoutMs: 5_000 },
   log,
   metrics,
 );

@@ -15,6 +15,7 @@ import { ContextSource, type LinkListener } from './context/context-source.js';
 import { endsSession } from './context/invalidation.js';
 import type { Counters } from './counters/counters.js';
 import { createCounters } from './counters/create-counters.js';
+import { noteLedger } from './counters/ledger-notes.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { PriceTable } from './pricing/price.js';
@@ -86,7 +87,12 @@ export class Gateway implements OpsSource {
     const { dataPlaneId } = identity;
     const spoolOptions = { directory: config.spoolDir, bytesMax: Math.floor(config.spoolBytesMax / identity.workers) };
     this.#spool = new Spool(spoolOptions, log);
-    this.#shipper = new Shipper(this.#spool, new GrpcUsageSink(this.#client), { dataPlaneId }, log);
+    this.#shipper = new Shipper(
+      this.#spool,
+      new GrpcUsageSink(this.#client, (response) => noteLedger(counters, response)),
+      { dataPlaneId },
+      log,
+    );
     this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), {
       nowMs: Date.now,
       linkUp: () => this.#source.up,

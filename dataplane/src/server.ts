@@ -38,7 +38,7 @@ export interface ProxyOptions extends AcceptOptions {
 export interface ProxyDeps {
   readonly options: ProxyOptions;
   readonly contexts: Contexts;
-  readonly counters: Pick<Counters, 'admit' | 'addSpend' | 'standing'>;
+  readonly counters: Pick<Counters, 'admit' | 'settle' | 'standing'>;
   readonly circuits: Circuits;
   readonly spool: RecordSink & { readonly full: boolean };
   readonly metering: CallMetering;

@@ -94,6 +94,8 @@ export class Exchange {
   /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
   admission: Admission | null = null;
+  /** What the call has reserved of a hard budget; settling gives it back. */
+  holdNanos = 0;
   /** 0: the circuit's state is not known; results then count for no epoch. */
   circuitEpoch = 0;
   probeLease = '';

@@ -3,24 +3,36 @@
  * refused at once. What it lets through is counted later, in the turn in which it goes upstream.
  */
 import type { AgentStanding } from '../counters/counters.js';
-import { LIMIT_TABLE, type Limits } from '../counters/limit-table.js';
+import { LIMIT_TABLE, type Limits, UNLIMITED } from '../counters/limit-table.js';
 import { limitRefusal } from './limit-refusal.js';
 import type { Rejection } from './rejections.js';
 
 /** Null: nothing is over its limit. `standing`: of one provider. */
 export function firstLook(standing: AgentStanding, limits: Limits, nowMs: number): Rejection | null {
   const window = standing.windows[0];
-  const { spentNanos } = standing;
   for (let row = 0; row < LIMIT_TABLE.length; row++) {
-    const { unit, scope } = LIMIT_TABLE[row]!;
+    const limit = limits[row]!;
+    if (limit === UNLIMITED) continue;
+    const { type, unit } = LIMIT_TABLE[row]!;
+    const spend = standing.spends.find((one) => one.row === row);
     const isFull =
       unit === 'cents'
-        ? spentNanos >= limits[row]!
-        : scope === 'agent_provider' && window !== undefined && window.remaining[row]! <= 0;
+        ? spend !== undefined && spend.spentNanos >= limit
+        : window !== undefined && window.remaining[row]! <= 0;
     if (!isFull) continue;
     const passesAtSec = window?.resetAtSec[row] ?? Math.ceil(nowMs / 1000);
-    const admission = { refusedBy: row, passesAtSec, spentNanos, rpmRemaining: 0, rpmResetAtSec: passesAtSec };
-    return limitRefusal({ outcome: LIMIT_TABLE[row]!.type, ...admission }, limits, nowMs);
+    const refused = {
+      outcome: type,
+      refusedBy: row,
+      passesAtSec,
+      rpmRemaining: 0,
+      rpmResetAtSec: passesAtSec,
+      month: 0,
+      spentNanos: spend?.spentNanos ?? 0,
+      heldNanos: spend?.heldNanos ?? 0,
+      holdNanos: 0,
+    };
+    return limitRefusal(refused, limits, nowMs);
   }
   return null;
 }

@@ -10,11 +10,15 @@ test('limit refusals: a call that was not refused has none', () => {
   expect(limitRefusal(ADMITTED, limits, 0)).toBeNull();
 });
 
-test.each(LIMIT_TABLE)('limit refusals: $type of $scope says its text as error and as message', ({ type, message }) => {
-  const refusal = limitRefusal(refusedAdmission(type, 1), limits, 0)!;
-  expect(refusal).toMatchObject({ status: 429, reason: type });
-  expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
-});
+const everyRow = LIMIT_TABLE.map((row, at) => ({ ...row, at }));
+test.each(everyRow)(
+  'limit refusals: $type of $scope says its text as error and as message',
+  ({ type, message, at }) => {
+    const refusal = limitRefusal({ ...refusedAdmission(type, 1), refusedBy: at }, limits, 0)!;
+    expect(refusal).toMatchObject({ status: 429, reason: type });
+    expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
+  },
+);
 
 test('limit refusals: rpm waits at most a minute and says until when', () => {
   const refusal = limitRefusal(refusedAdmission('rpm', 1_900_000_030), limits, 1_900_000_000_500)!;
@@ -58,6 +62,7 @@ test('limit refusals: rpd and budget tell SDKs not to retry and give no Retry-Af
     error: budget.message,
     message: budget.message,
     limitType: 'budget',
+    scope: 'agent',
     spentCents: 501,
     budgetCents: 500,
   });

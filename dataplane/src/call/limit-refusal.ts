@@ -33,7 +33,7 @@ function rateRefusal(row: LimitRow, limit: number, resetAt: number, nowMs: numbe
 
 /** No X-RateLimit-*, no Retry-After. */
 function moneyRefusal(row: LimitRow, budgetCents: number, spentCents: number): Rejection {
-  return refusal(row, { limitType: row.type, spentCents, budgetCents }, NO_RETRY);
+  return refusal(row, { limitType: row.type, scope: row.scope, spentCents, budgetCents }, NO_RETRY);
 }
 
 function refusal(row: LimitRow, facts: object, headers: readonly string[]): Rejection {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BUDGET_ROW } from '../counters/limit-table.js';
 import { termsOf } from '../counters/testing/terms-fixture.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import {
@@ -98,7 +99,7 @@ test.each([
 test.each([
   ['rpm', 'x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'retry-after: 60'],
   ['rpd', 'x-ratelimit-limit: 10000\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'x-should-retry: false'],
-  ['budget', 'x-should-retry: false', '"limitType":"budget","spentCents":500,"budgetCents":500'],
+  ['budget', 'x-should-retry: false', '"limitType":"budget","scope":"agent","spentCents":500,"budgetCents":500'],
 ] as const)('refusal: %s is 429 with its headers, at once and later', async (outcome, ...expected) => {
   gateway.lookup = {
     context: contextOf([upstreamOf(upstream.origin)], { terms: termsOf({ budgetCents: 500 }) }),
@@ -352,7 +353,7 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
   gateway.lookup = { context, refusal: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
   const window = { providerSlug: 'openai', remaining: [58, 9_998], resetAtSec: [1_900_000_000, 1_900_050_000] };
-  gateway.standing = { windows: [window], spentNanos: 1_235_000_000 };
+  gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, heldNanos: 0 }] };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });

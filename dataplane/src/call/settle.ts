@@ -19,7 +19,7 @@ export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) =>
 
 interface SettleDeps {
   readonly spool: RecordSink;
-  readonly counters: Pick<Counters, 'addSpend'>;
+  readonly counters: Pick<Counters, 'settle'>;
   readonly metering: Pick<CallMetering, 'price'>;
   readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
 }
@@ -46,10 +46,34 @@ export function createSettle(deps: SettleDeps): Settle {
     x.lines?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price), done);
-    if (price.costNanos > 0) deps.counters.addSpend(x.routed.context.agentId, price.costNanos);
+    settleCounters(deps.counters, x, price.costNanos, reading);
     deps.onSettled(x, reading, price);
   };
 }
+
+function settleCounters(
+  counters: Pick<Counters, 'settle'>,
+  x: RoutedExchange,
+  costNanos: number,
+  reading: UsageReading | null,
+): void {
+  const tokens = reading === null ? 0 : tokensIn(reading) + reading.tokensOut;
+  const { holdNanos } = x;
+  if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;
+  x.holdNanos = 0;
+  const { context, upstream } = x.routed;
+  counters.settle({
+    terms: context.terms,
+    providerSlug: upstream.providerSlug,
+    month: x.admission!.month,
+    costNanos,
+    tokens,
+    holdNanos,
+  });
+}
+
+const tokensIn = (reading: UsageReading): number =>
+  reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
 
 /** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
 function circuitOutcome(x: RoutedExchange, streamError: string | null): number {

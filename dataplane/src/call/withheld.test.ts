@@ -51,7 +51,7 @@ test('withheld: a long body counts with its first bytes', async () => {
 
 test('withheld: what is over a limit already need not send its body', async () => {
   gateway.standing = {
-    spentNanos: 0,
+    spends: [],
     windows: [{ providerSlug: 'openai', remaining: [0, 5, 0], resetAtSec: [1_900_000_000, null, null] }],
   };
   const agent = await begun(10, 10);

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { termsOf } from '../counters/testing/terms-fixture.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup, type Resolution } from './context-cache.js';
 import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
@@ -61,7 +62,7 @@ class World {
     if (lookup.context === null) return;
     this.served++;
     const { agentId, terms } = lookup.context;
-    const { spentNanos } = terms;
+    const spentNanos = terms.spends[0]!.ledgerNanos;
     if (agentId !== `agent-${agent}`) this.violations.push(`agent ${agent} got ${agentId}`);
     const floor = this.floor[agent]!;
     if (spentNanos < floor) this.violations.push(`agent ${agent} served at ${spentNanos}, announced ${floor}`);
@@ -79,7 +80,7 @@ class World {
         const [call] = this.calls.splice(one.nth % Math.max(1, this.calls.length), 1);
         if (call === undefined) break;
         const agentId = `agent-${call.agent}`;
-        const context = { ...base, agentId, terms: { ...base.terms, agentId, spentNanos: this.version[call.agent]! } };
+        const context = { ...base, agentId, terms: termsOf({ agentId, spendFloorNanos: this.version[call.agent]! }) };
         this.computed.push({ resolution: { context, refusal: null, revision: this.revision }, answer: call.answer });
         break;
       }

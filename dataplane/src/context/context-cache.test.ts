@@ -138,12 +138,12 @@ describe('ContextCache', () => {
   it('refreshes an entry past its TTL in the background while it serves', async () => {
     const { cache, script, time } = await filled();
     time.steady = TTL_MS;
-    expect(cache.get(HASH, '')?.context?.terms.spentNanos).toBe(0);
+    expect(cache.get(HASH, '')?.context?.terms.spends[0]?.ledgerNanos).toBe(0);
     cache.get(HASH, '');
     expect(script.asked).toHaveLength(2);
     script.asked[1]!.answer(found(1, { terms: termsOf({ spendFloorNanos: 7 }) }));
     await laterTurn();
-    expect(cache.get(HASH, '')?.context?.terms.spentNanos).toBe(7);
+    expect(cache.get(HASH, '')?.context?.terms.spends[0]?.ledgerNanos).toBe(7);
   });
 
   it('a failed refresh leaves the entry and is tried again 5 s later', async () => {

@@ -1,9 +1,10 @@
 /** Limits and month spend off the wire. A limit that is missing there has its default, never none. */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
-import type { AgentTerms } from '../counters/agent-terms.js';
+import { type AgentTerms, agentTerms, DEFAULT_HOLD_OUTPUT_TOKENS } from '../counters/agent-terms.js';
 import { parseMonth } from '../counters/calendar-month.js';
-import { LIMIT_TABLE, type LimitRow, UNLIMITED } from '../counters/limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, type LimitRow, MONEY_ROWS, UNLIMITED } from '../counters/limit-table.js';
+import { scopeTag } from '../counters/scope-tag.js';
 
 /** The fields of control planes that do not send `limits` yet; gone with the next release. */
 const OLD_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
@@ -13,12 +14,27 @@ const OLD_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | n
 };
 
 export function decodeTerms(message: IAgentContext, agentId: string): AgentTerms {
-  return Object.freeze({
+  const limits = Object.freeze(LIMIT_TABLE.map((row) => limitOf(message, row)));
+  const budgeted = MONEY_ROWS.filter((row) => row === BUDGET_ROW || limits[row] !== UNLIMITED);
+  return agentTerms({
     agentId,
-    limits: Object.freeze(LIMIT_TABLE.map((row) => limitOf(message, row))),
+    limits,
     month: parseMonth(message.spendMonth ?? ''),
-    spentNanos: message.spendNanos ?? 0,
+    spends: budgeted.map((row) => spendOf(message, agentId, row)),
+    hardBudget: message.hardBudget ?? false,
+    holdMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_HOLD_OUTPUT_TOKENS,
+    refuseUnchecked: message.refuseUnchecked ?? false,
   });
+}
+
+function spendOf(message: IAgentContext, agentId: string, row: number) {
+  const { scope } = LIMIT_TABLE[row]!;
+  if (scope === 'agent') {
+    return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOwnNanos: message.ledgerNanos ?? 0 };
+  }
+  const sent = (message.scopes ?? []).find((one) => one.scope === scope);
+  const tag = scopeTag(scope, (scope === 'project' ? message.projectId : message.orgId) ?? '');
+  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOwnNanos: sent?.ledgerNanos ?? 0 };
 }
 
 function limitOf(message: IAgentContext, row: LimitRow): number {

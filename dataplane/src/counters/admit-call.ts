@@ -2,75 +2,33 @@
  * The wire form of one admit.lua call: keys, one packed argument, one packed reply. Pure. Little-endian throughout;
  * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
  *
- *   argument  header {minute µs d, day µs d, spend TTL s d, seq d, month I4, its start s d, its end s d, raise B, mark B, budgets B, spends I4, looks I4}
- *             spend  {cost d, base d, month I4}
- *             look   {wanted I4, rpm I4, rpd I4, budget d, seen d, seen month I4, ledger d, ledger month I4}
- *   reply     header {now µs d, applied B, mark d}
- *             total d
- *             verdict {admitted I4, refusal B (row of the limit table from 1, 0 = none), rpm left I4, rpm reset µs d, free at µs d, rpd left I4, rpd reset µs d, spent d}
+ *   argument  header  {minute µs d, spend TTL s d, hold lease µs d, month I4, its start s d, its end s d, probe B,
+ *                      purses I4, looks I4, token items I4, day µs d, minute of tokens µs d}
+ *             purse   {flags B: 1 asked for, 2 holds; month I4, own total d, ledger d, ledger's own d, their month I4,
+ *                      field s; with holds: version d, base d, released d}
+ *             token   {tokens d}
+ *             look    {pair B, wanted I4, rpm I4, fixed limits I4 …, token limits I4 …, hold d, checks B,
+ *                      per check: purse from 1 I4, row of the limit table from 1 B, budget d}
+ *   reply     header  {now µs d}
+ *             purse   {the store's month I4, own total found d, spent d}
+ *             look    {admitted I4, refusal B (row from 1), free at µs d, per pair row left I4 and reset µs d, spent d, held d}
  */
-import { monthEndSec, monthOfMs, monthStartSec } from './calendar-month.js';
-import { BUDGET_ROW } from './limit-table.js';
+import { monthEndSec, monthStartSec } from './calendar-month.js';
+import type { CallItems, Look, PurseItem } from './call-items.js';
+import { FIXED_ROWS, LIMIT_TABLE, PAIR_ROWS, RPM_ROW, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
 
-/** Lengths of the windows; shortened by tests only (docs/contract.md#limits). */
-export interface Windows {
-  /** At most 4 294 s: stamps are 32 bits of µs. */
-  readonly rpmMs: number;
-  readonly rpdMs: number;
-}
-
-/**
- * docs/contract.md#limits. The minute is held 30 ms longer than it is: a request takes a moment from its admission to
- * the provider, the first ones of a connection more than later ones, and no 60 s *at the provider* may see more than
- * the limit (measured without it: 51 arrivals in 59 988 ms against a limit of 50).
- */
-export const STANDARD_WINDOWS: Windows = { rpmMs: 60_030, rpdMs: 86_400_000 };
-/** Expiry of a writer's mark in admit.lua. */
-export const MARK_TTL_MS = 3_600_000;
+/** How long a hold counts without being renewed. */
+export const HOLD_LEASE_MS = 15_000;
 const SPEND_TTL_SEC = 32 * 86_400;
-
-/** Requests of one pair that came in one turn with the same limits. */
-export interface Look {
-  readonly agentId: string;
-  readonly providerSlug: string;
-  /** How many ask to pass; 0 = only look. */
-  wanted: number;
-  readonly rpmLimit: number;
-  readonly rpdLimit: number;
-  /** NO_BUDGET, SPEND_UNASKED or nano-dollars. */
-  readonly budgetNanos: number;
-  /** The highest month figure that the store itself has reported to this process. */
-  readonly seenNanos: number;
-  readonly seenMonth: number;
-  readonly ledgerNanos: number;
-  readonly ledgerMonth: number;
-}
-
-export const NO_BUDGET = -1;
-/** Neither budget nor interest in the month's spend: the spend key is not touched. */
-export const SPEND_UNASKED = -2;
-
-export interface Spend {
-  readonly agentId: string;
-  readonly month: number;
-  costNanos: number;
-  /** Known to be spent before `costNanos`: what a lost counter starts from. */
-  baseNanos: number;
-}
 
 interface CallHeader {
   readonly windows: Windows;
   /** The month by the caller's clock; the store's decides. */
   readonly month: number;
-  /** Increases over the calls of one writer that carry a mark. */
-  readonly seq: number;
-  /** Counters that exist may be raised to the ledger's figure: no spend waits anywhere to be added. */
-  readonly raise: boolean;
-  /** Whether the writer's mark is checked and moved to `seq`. */
-  readonly mark: boolean;
-  /** Hash tag of the mark's key: any agent of the call's slot. */
-  readonly tag: string;
-  readonly writerId: string;
+  /** Whether the store can be written to is to be found out. */
+  readonly probe: boolean;
+  /** Hash tag of the key that a probe writes: one of the call's slot. */
+  readonly probeTag: string;
 }
 
 export interface Verdict {
@@ -83,109 +41,180 @@ export interface Verdict {
   rpmRemaining: number;
   /** When the oldest counted request leaves; null = none is counted. */
   rpmResetAtSec: number | null;
-  rpdRemaining: number;
-  rpdResetAtSec: number | null;
-  /** The counter's figure; 0 when not asked for. */
+  /** Of the scope that refuses, else of the first that was checked; 0 when none was. */
   spentNanos: number;
+  heldNanos: number;
+  /** By row of the limit table; null where nothing was wanted but to pass. */
+  remaining: readonly number[] | null;
+  resetAtSec: readonly (number | null)[] | null;
+}
+
+interface PurseReply {
+  /** The own total that the store had before. */
+  readonly foundNanos: number;
+  readonly spentNanos: number;
 }
 
 export interface CallReply {
-  /** Month of the store's clock. */
+  /** Month of the store's clock; of the caller's where the call had no purse. */
   readonly month: number;
-  /** False: the writer's mark shows that an earlier attempt had arrived. */
-  readonly applied: boolean;
-  /** The writer's mark before this call: 0 = there was none; null = not asked for. */
-  readonly mark: number | null;
+  readonly purses: readonly PurseReply[];
   readonly verdicts: readonly Verdict[];
-  /** Month totals after each spend; meaningless when not applied. */
-  readonly totals: readonly number[];
 }
 
-const HEADER_BYTES = 63;
-const LOOK_BYTES = 44;
-const SPEND_BYTES = 20;
-const REPLY_HEADER_BYTES = 17;
-const VERDICT_BYTES = 45;
+const HEADER_BYTES = 73;
+const PURSE_BYTES = 33;
+const HOLD_BYTES = 24;
+const LOOK_BYTES = 18 + 4 * (FIXED_ROWS.length + TOKEN_ROWS.length);
+const CHECK_BYTES = 13;
+const TOKEN_BYTES = 8;
+const REPLY_HEADER_BYTES = 8;
+const PURSE_REPLY_BYTES = 20;
+const PAIR_FIGURES_BYTES = 12;
+const VERDICT_BYTES = 29 + PAIR_FIGURES_BYTES * PAIR_ROWS.length;
 const UINT32_MAX = 0xffff_ffff;
 
-export const pairKey = (agentId: string, providerSlug: string): string => `acg:{${agentId}}:p:${providerSlug}`;
-const spendKeyPrefix = (agentId: string): string => `acg:{${agentId}}:spend:`;
+/** A table with another number of fixed windows has footers of another size. */
+const PAIR = FIXED_ROWS.length === 1 ? '}:p:' : `}:p${FIXED_ROWS.length}:`;
+export const pairKey = (agentId: string, providerSlug: string): string => `acg:{${agentId}${PAIR}${providerSlug}`;
+const tokenKey = (agentId: string, providerSlug: string, row: number): string =>
+  `acg:{${agentId}}:${LIMIT_TABLE[row]!.type}:${providerSlug}`;
+const monthKeyPrefix = (tag: string): string => `acg:{${tag}}:m:`;
+const holdKey = (tag: string): string => `acg:{${tag}}:hold`;
 
 /** KEYS of a call; see admit.lua. */
-export function callKeys(header: CallHeader, spends: readonly Spend[], looks: readonly Look[]): string[] {
-  const keys = [`acg:{${header.tag}}:w:${header.writerId}`];
-  for (const spend of spends) keys.push(spendKeyPrefix(spend.agentId));
-  for (const look of looks) {
-    keys.push(pairKey(look.agentId, look.providerSlug));
-    if (look.budgetNanos !== SPEND_UNASKED) keys.push(spendKeyPrefix(look.agentId));
+export function callKeys(header: CallHeader, { purses, looks, tokens }: CallItems): string[] {
+  const keys: string[] = [];
+  if (header.probe) keys.push(`acg:{${header.probeTag}}:probe`);
+  for (const { purse, holds } of purses) {
+    keys.push(monthKeyPrefix(purse.tag));
+    if (holds) keys.push(holdKey(purse.tag));
+  }
+  for (const { agentId, providerSlug, row } of tokens) keys.push(tokenKey(agentId, providerSlug, row));
+  for (const { terms, providerSlug } of looks) {
+    if (providerSlug === null) continue;
+    keys.push(pairKey(terms.agentId, providerSlug));
+    for (const row of TOKEN_ROWS) {
+      if (terms.limits[row] !== UNLIMITED) keys.push(tokenKey(terms.agentId, providerSlug, row));
+    }
   }
   return keys;
 }
 
-/** ARGV[1] of a call. */
-export function encodeCall(header: CallHeader, spends: readonly Spend[], looks: readonly Look[]): Buffer {
-  const out = Buffer.allocUnsafe(HEADER_BYTES + spends.length * SPEND_BYTES + looks.length * LOOK_BYTES);
-  out.writeDoubleLE(header.windows.rpmMs * 1000, 0);
-  out.writeDoubleLE(header.windows.rpdMs * 1000, 8);
-  out.writeDoubleLE(SPEND_TTL_SEC, 16);
-  out.writeDoubleLE(header.seq, 24);
-  out.writeUInt32LE(header.month, 32);
-  out.writeDoubleLE(monthStartSec(header.month), 36);
-  out.writeDoubleLE(monthEndSec(header.month), 44);
-  out[52] = header.raise ? 1 : 0;
-  out[53] = header.mark ? 1 : 0;
-  out[54] = looks.some((look) => look.budgetNanos !== SPEND_UNASKED) ? 1 : 0;
-  out.writeUInt32LE(spends.length, 55);
-  out.writeUInt32LE(looks.length, 59);
-  let at = HEADER_BYTES;
-  for (const spend of spends) {
-    out.writeDoubleLE(spend.costNanos, at);
-    out.writeDoubleLE(spend.baseNanos, at + 8);
-    out.writeUInt32LE(spend.month, at + 16);
-    at += SPEND_BYTES;
-  }
-  for (const look of looks) {
-    out.writeUInt32LE(look.wanted, at);
-    out.writeUInt32LE(clampUint32(look.rpmLimit), at + 4);
-    out.writeUInt32LE(clampUint32(look.rpdLimit), at + 8);
-    out.writeDoubleLE(look.budgetNanos, at + 12);
-    out.writeDoubleLE(look.seenNanos, at + 20);
-    out.writeUInt32LE(clampUint32(look.seenMonth), at + 28);
-    out.writeDoubleLE(look.ledgerNanos, at + 32);
-    out.writeUInt32LE(clampUint32(look.ledgerMonth), at + 40);
-    at += LOOK_BYTES;
-  }
+/** ARGV[1] of a call. Says what the purses have now: to be called when it is sent. */
+export function encodeCall(header: CallHeader, items: CallItems): Buffer {
+  const out = Buffer.allocUnsafe(callBytes(items));
+  let at = writeHeader(out, header, items);
+  for (const item of items.purses) at = writePurse(out, at, item);
+  for (const { tokens } of items.tokens) at = out.writeDoubleLE(tokens, at);
+  for (const look of items.looks) at = writeLook(out, at, look);
   return out;
 }
 
-/** Null: not what the call asks for. */
-export function decodeReply(reply: Buffer | null, spends: number, looks: number): CallReply | null {
-  const size = REPLY_HEADER_BYTES + spends * 8 + looks * VERDICT_BYTES;
-  if (reply === null || reply.length !== size) return null;
-  const verdicts: Verdict[] = [];
-  const totals: number[] = [];
-  const month = monthOfMs(reply.readDoubleLE(0) / 1000);
-  let at = REPLY_HEADER_BYTES;
-  for (let i = 0; i < spends; i++, at += 8) totals.push(reply.readDoubleLE(at));
-  for (let i = 0; i < looks; i++, at += VERDICT_BYTES) verdicts.push(decodeVerdict(reply, at, month));
-  const mark = reply.readDoubleLE(9);
-  return { month, applied: reply[8] === 1, mark: mark < 0 ? null : mark, verdicts, totals };
+function callBytes({ purses, looks, tokens }: CallItems): number {
+  let bytes = HEADER_BYTES + looks.length * LOOK_BYTES + tokens.length * TOKEN_BYTES;
+  for (const { total, holds } of purses) {
+    bytes += PURSE_BYTES + 1 + (total === null ? 0 : total.field.length) + (holds ? HOLD_BYTES : 0);
+  }
+  for (const { checks } of looks) bytes += checks.length * CHECK_BYTES;
+  return bytes;
 }
 
-function decodeVerdict(reply: Buffer, at: number, month: number): Verdict {
+function writeHeader(out: Buffer, { windows, month, probe }: CallHeader, { purses, looks, tokens }: CallItems): number {
+  out.writeDoubleLE(windows.minute * 1000, 0);
+  out.writeDoubleLE(SPEND_TTL_SEC, 8);
+  out.writeDoubleLE(HOLD_LEASE_MS * 1000, 16);
+  out.writeUInt32LE(month, 24);
+  out.writeDoubleLE(monthStartSec(month), 28);
+  out.writeDoubleLE(monthEndSec(month), 36);
+  out[44] = probe ? 1 : 0;
+  out.writeUInt32LE(purses.length, 45);
+  out.writeUInt32LE(looks.length, 49);
+  out.writeUInt32LE(tokens.length, 53);
+  out.writeDoubleLE(windows.day * 1000, 57);
+  out.writeDoubleLE(windows.tokenMinute * 1000, 65);
+  return HEADER_BYTES;
+}
+
+function writePurse(out: Buffer, start: number, item: PurseItem): number {
+  const { purse, total, asked, holds } = item;
+  out[start] = (asked ? 1 : 0) + (holds ? 2 : 0);
+  out.writeUInt32LE(total === null ? 0 : total.month, start + 1);
+  out.writeDoubleLE(total === null ? 0 : total.nanos, start + 5);
+  out.writeDoubleLE(purse.ledgerNanos, start + 13);
+  out.writeDoubleLE(purse.ledgerOwnNanos, start + 21);
+  out.writeUInt32LE(Math.max(0, purse.ledgerMonth), start + 29);
+  let at = start + PURSE_BYTES;
+  if (total !== null) at += out.write(total.field, at, 'latin1');
+  out[at++] = 0;
+  if (!holds) return at;
+  const { version, base, released } = purse.takeHoldReport();
+  out.writeDoubleLE(version, at);
+  out.writeDoubleLE(base, at + 8);
+  out.writeDoubleLE(released, at + 16);
+  return at + HOLD_BYTES;
+}
+
+function writeLook(out: Buffer, start: number, look: Look): number {
+  const { limits } = look.terms;
+  let at = start;
+  out[at] = look.providerSlug === null ? 0 : 1;
+  out.writeUInt32LE(look.wanted, at + 1);
+  out.writeUInt32LE(uint32(limits[RPM_ROW]!), at + 5);
+  at += 9;
+  for (let i = 0; i < FIXED_ROWS.length; i++, at += 4) out.writeUInt32LE(uint32(limits[FIXED_ROWS[i]!]!), at);
+  for (let i = 0; i < TOKEN_ROWS.length; i++, at += 4) {
+    out.writeUInt32LE(look.providerSlug === null ? UINT32_MAX : uint32(limits[TOKEN_ROWS[i]!]!), at);
+  }
+  out.writeDoubleLE(look.holdNanos, at);
+  out[at + 8] = look.checks.length;
+  at += 9;
+  for (let i = 0; i < look.checks.length; i++, at += CHECK_BYTES) {
+    const { purseIndex, row, budgetNanos } = look.checks[i]!;
+    out.writeUInt32LE(purseIndex + 1, at);
+    out[at + 4] = row + 1;
+    out.writeDoubleLE(budgetNanos, at + 5);
+  }
+  return at;
+}
+
+/** Null: not what the call asks for. `month`: by the caller's clock. */
+export function decodeReply(reply: Buffer | null, { purses, looks }: CallItems, month: number): CallReply | null {
+  const size = REPLY_HEADER_BYTES + purses.length * PURSE_REPLY_BYTES + looks.length * VERDICT_BYTES;
+  if (reply === null || reply.length !== size) return null;
+  const storeMonth = purses.length > 0 ? reply.readUInt32LE(REPLY_HEADER_BYTES) : month;
+  let at = REPLY_HEADER_BYTES;
+  const purseReplies: PurseReply[] = [];
+  for (let i = 0; i < purses.length; i++, at += PURSE_REPLY_BYTES) {
+    purseReplies.push({ foundNanos: reply.readDoubleLE(at + 4), spentNanos: reply.readDoubleLE(at + 12) });
+  }
+  const verdicts: Verdict[] = [];
+  for (let i = 0; i < looks.length; i++, at += VERDICT_BYTES) {
+    verdicts.push(decodeVerdict(reply, at, storeMonth, looks[i]!.wanted === 0));
+  }
+  return { month: storeMonth, purses: purseReplies, verdicts };
+}
+
+function decodeVerdict(reply: Buffer, at: number, month: number, isStanding: boolean): Verdict {
   const refusedBy = reply[at + 4]! - 1;
+  const isMoney = refusedBy >= PAIR_ROWS.length;
+  const figures = at + 13;
+  const tail = figures + PAIR_FIGURES_BYTES * PAIR_ROWS.length;
   return {
     admitted: reply.readUInt32LE(at),
     refusedBy,
-    freeAtSec: refusedBy === BUDGET_ROW ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 17)),
-    rpmRemaining: reply.readUInt32LE(at + 5),
-    rpmResetAtSec: wholeSeconds(reply.readDoubleLE(at + 9)) || null,
-    rpdRemaining: reply.readUInt32LE(at + 25),
-    rpdResetAtSec: wholeSeconds(reply.readDoubleLE(at + 29)) || null,
-    spentNanos: reply.readDoubleLE(at + 37),
+    freeAtSec: isMoney ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 5)),
+    rpmRemaining: reply.readUInt32LE(figures),
+    rpmResetAtSec: wholeSeconds(reply.readDoubleLE(figures + 4)) || null,
+    spentNanos: reply.readDoubleLE(tail),
+    heldNanos: reply.readDoubleLE(tail + 8),
+    remaining: isStanding ? PAIR_ROWS.map((_, i) => reply.readUInt32LE(figures + PAIR_FIGURES_BYTES * i)) : null,
+    resetAtSec: isStanding
+      ? PAIR_ROWS.map((_, i) => wholeSeconds(reply.readDoubleLE(figures + PAIR_FIGURES_BYTES * i + 4)) || null)
+      : null,
   };
 }
 
 /** Rounded up: at that second the thing has happened. */
 const wholeSeconds = (us: number): number => Math.ceil(us / 1_000_000);
-const clampUint32 = (value: number): number => (value < 0 ? 0 : Math.min(value, UINT32_MAX));
+const uint32 = (value: number): number => (value < 0 ? 0 : Math.min(value, UINT32_MAX));

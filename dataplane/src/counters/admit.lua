@@ -1,184 +1,335 @@
 -- admit.lua: one call decides and books everything that one turn of a data plane's event loop has for one hash slot.
 -- Time is Redis's own. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
 --
---   KEYS[1]     mark of the writer (`acg:{…}:w:<writer>`), written only by calls that carry spend or probe
---   KEYS[2…]    per spend item the agent's spend key prefix; then per look item its pair key and, where it asks for
---               spend, the spend key prefix. A spend key is prefix .. 'YYYY-MM', in the prefix's own slot.
---   ARGV[1]     binary, little-endian: header, spend items, look items (layout in admit-call.ts)
---   Returns     binary: {now µs, applied, mark before this call or -1}, per spend item the month's new total, per look item its verdict
+--   KEYS        in the order of the items: per purse its month key prefix and, where it has holds, its hold key; per token
+--               item its token key; per look its pair key (if it has one) and a token key for each token limit that is
+--               set. Before all of them the key that a probe writes.
+--   ARGV[1]     binary, little-endian: header, purses, token items, looks (layout in admit-call.ts)
+--   ARGV[2]     the writer: one process run
+--   Returns     binary: {now µs}, per purse its month, per look its verdict
 --
--- A pair key is one string: the RPM log (uint32 µs stamps modulo 2^32, oldest first) and behind it a 32-byte footer
---   {last d, stop I4, front I4, oldest I4, day count I4, day start d}: log entries front…stop-1 may still be in the window.
--- An admission overwrites the footer by its stamp and the new footer: one read, one write, whatever the limit. The dead
--- front is dropped when it outweighs the live part, so a pair takes at most 8 bytes per admission of its busiest window.
--- Expiry is set where a day window starts, to the end of the last RPM window that can begin in it.
-local FOOTER = '<dI4I4I4I4d'
-local FOOTER_BYTES = 32
+-- A pair key is one string: the log of the sliding window (uint32 µs stamps modulo 2^32, oldest first) and behind it a
+-- footer {last d, stop I4, front I4, oldest I4, then per fixed window count I4, start d}: log entries front…stop-1 may
+-- still be in the window. An admission overwrites the footer by its stamp and the new footer: one read, one write,
+-- whatever the limit. The dead front is dropped when it outweighs the live part, so a pair takes at most 8 bytes per
+-- admission of its busiest window. It expires when the last window that is open then has ended.
+--
+-- A month key (prefix .. 'YYYY-MM') is a hash. Each writer owns one field, {total d}, and says its own total again and
+-- again: what is new of it raises the field and the sum. Field `s` is {sum d, floor d, ledger d}: floor is the ledger's
+-- figure of the whole month, ledger the part of it that only the ledger counts; its growth is in the sum, too. Spent is
+-- the higher one of sum and floor; they are never added.
+--
+-- A hold key is a hash, a field per writer: {sum d, deadline µs d, version d}. After its deadline a field counts no more.
+--
+-- A token key is one string of {bucket d, tokens d}, oldest first; a bucket is a 60th of its window.
+--
+-- What stands between `each fixed` (fixed windows) or `each token` (token windows) and `end` is written once per such row
+-- of the limit table when the script is loaded (admit-script.ts), with 1, 2 … in place of INDEX and of the I in `_I`.
 local DEAD_MIN = 32
 local STAMPS = 4294967296
-local call, pack, unpack = redis.call, struct.pack, struct.unpack
-local arg = ARGV[1]
-local minute, day, spend_ttl, seq, month, month_from, month_to, raise, write_mark, budgets, spends, looks, at =
-  unpack('<ddddI4ddBBBI4I4', arg)
+local NO_LIMIT = 4294967295
+local BUCKETS = 60
+local call, pack, read, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
+local arg, writer = ARGV[1], ARGV[2]
+local LOOK = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]] --[[each token]] .. 'I4' --[[end]] .. 'dB'
+local FOOTER = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
+local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
+local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]] --[[each token]] .. 'I4d' --[[end]] .. 'dd'
+local TOKENS = 1 --[[each fixed]] + 1 --[[end]]
+local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, looks, token_items, day, token_minute, at =
+  read('<dddI4ddBI4I4I4dd', arg)
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local key_at = 2
-local reply = {}
+local key_at = 1
+local reply = { pack('<d', now) }
+local month_text = function(number) return string.format('%04d-%02d', floor(number / 12), number % 12 + 1) end
 
+if probe == 1 then
+  call('SET', KEYS[1], '1', 'PX', 1000)
+  key_at = 2
+end
 
 -- The caller says which month it has and where that ends; only another clock than its own needs the calendar here.
 local this_month, this_month_text = month, nil
-if spends > 0 or budgets == 1 then
+if purses > 0 then
   local seconds = tonumber(clock[1])
   if seconds < month_from or seconds >= month_to then -- civil-from-days
-    local z = math.floor(seconds / 86400) + 719468
-    local era = math.floor(z / 146097)
+    local z = floor(seconds / 86400) + 719468
+    local era = floor(z / 146097)
     local doe = z - era * 146097
-    local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524) - math.floor(doe / 146096)) / 365)
-    local mp = math.floor((5 * (doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))) + 2) / 153)
+    local yoe = floor((doe - floor(doe / 1460) + floor(doe / 36524) - floor(doe / 146096)) / 365)
+    local mp = floor((5 * (doe - (365 * yoe + floor(yoe / 4) - floor(yoe / 100))) + 2) / 153)
     local of_year = mp < 10 and mp + 2 or mp - 10
     this_month = (yoe + era * 400 + (of_year < 2 and 1 or 0)) * 12 + of_year
   end
-  this_month_text = string.format('%04d-%02d', math.floor(this_month / 12), this_month % 12 + 1)
+  this_month_text = month_text(this_month)
 end
 
--- A call is repeated when its answer was lost with the connection; the mark tells whether it had arrived. A mark that
--- is lower than the writer knows it to be shows that this store lost data.
-local applied, mark = 1, -1
-if write_mark == 1 or budgets == 1 then
-  mark = tonumber(call('GET', KEYS[1]) or 0)
-  if write_mark == 1 then
-    if mark >= seq then
-      applied = 0
-    else
-      call('SET', KEYS[1], string.format('%.0f', seq), 'EX', 3600)
+-- Books a writer's own total and the ledger's figures; returns what is spent and what the field held before.
+local function book(key, field, total, ledger_floor, ledger_own)
+  local known = call('HMGET', key, 's', field)
+  local sum, known_floor, known_ledger, own = 0, 0, 0, 0
+  if known[1] then sum, known_floor, known_ledger = read('<ddd', known[1]) end
+  if known[2] then own = read('<d', known[2]) end
+  local raised = ledger_floor > known_floor
+  if raised then known_floor = ledger_floor end
+  if ledger_own > known_ledger then
+    sum = sum + ledger_own - known_ledger
+    known_ledger = ledger_own
+    raised = true
+  end
+  if total > own then
+    sum = sum + total - own
+    call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger), field, pack('<d', total))
+  elseif raised then
+    call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger))
+  end
+  if not known[1] and (raised or total > own) then call('EXPIRE', key, spend_ttl) end
+  return max(sum, known_floor), own
+end
+
+local spent, held, own_hold, hold_key, hold_version = {}, {}, {}, {}, {}
+for item = 1, purses do
+  local flags, of_month, total, ledger_floor, ledger_own, ledger_month, field, following =
+    read('<BI4dddI4s', arg, at)
+  at = following
+  local prefix = KEYS[key_at]
+  key_at = key_at + 1
+  local now_spent, found = 0, 0
+  local asked = flags % 2 == 1
+  local current = ledger_month == this_month
+  if of_month == this_month then
+    now_spent, found = book(prefix .. this_month_text, field, total, current and ledger_floor or 0, current and ledger_own or 0)
+  else
+    local nothing
+    if total > 0 then nothing, found = book(prefix .. month_text(of_month), field, total, 0, 0) end
+    if asked then
+      now_spent = book(prefix .. this_month_text, field, 0, current and ledger_floor or 0, current and ledger_own or 0)
     end
   end
-end
-reply[1] = pack('<dBd', now, applied, mark)
-
-for item = 1, spends do
-  local cost, base, of_month, following = unpack('<ddI4', arg, at)
-  at = following
-  local total = 0
-  if applied == 1 then
-    local text = this_month_text
-    if of_month ~= this_month then text = string.format('%04d-%02d', math.floor(of_month / 12), of_month % 12 + 1) end
-    local key = KEYS[key_at] .. text
-    local before = call('INCRBY', key, string.format('%.0f', cost)) - cost
-    if before < base then call('INCRBY', key, string.format('%.0f', base - before)) end
-    if before == 0 then call('EXPIRE', key, spend_ttl) end
-    total = math.max(before, base) + cost
+  spent[item] = now_spent
+  held[item] = 0
+  if flags >= 2 then
+    local version, base, released
+    version, base, released, at = read('<ddd', arg, at)
+    local key = KEYS[key_at]
+    key_at = key_at + 1
+    hold_key[item] = key
+    local mine = base -- also where an earlier call of this writer, or the field itself, was lost
+    local fields = call('HGETALL', key)
+    for i = 1, #fields, 2 do
+      local sum, deadline, stored_version = read('<ddd', fields[i + 1])
+      if fields[i] == writer then
+        if stored_version == version - 1 then
+          mine = max(0, sum - released)
+        elseif stored_version >= version then
+          version = nil -- overtaken: what it says is old
+          mine = sum
+        end
+      elseif deadline > now then
+        held[item] = held[item] + sum
+      else
+        call('HDEL', key, fields[i])
+      end
+    end
+    own_hold[item] = mine
+    hold_version[item] = version
   end
-  key_at = key_at + 1
-  reply[item + 1] = pack('<d', total)
+  reply[#reply + 1] = pack('<I4dd', this_month, found, now_spent)
 end
 
-for item = 1, looks do
-  local wanted, rpm, rpd, budget, seen, seen_month, ledger, ledger_month, following =
-    unpack('<I4I4I4ddI4dI4', arg, at)
+for item = 1, token_items do
+  local tokens, following = read('<d', arg, at)
   at = following
   local key = KEYS[key_at]
   key_at = key_at + 1
-  local last, stop, front, oldest, day_count, day_start = 0, 0, 0, 0, 0, 0
-  local footer = call('GETRANGE', key, -FOOTER_BYTES, -1)
-  local fresh = #footer < FOOTER_BYTES
-  if not fresh then last, stop, front, oldest, day_count, day_start = unpack(FOOTER, footer) end
-  local old_stop = stop
-  local time = now
-  if last > now then -- the clock went back: hold still for a little, start over for a lot
-    if last - now > minute then front = stop else time = last end
-    if day_start > time then day_start = time end
-  end
-  if front < stop then
-    oldest = last - (last - oldest) % STAMPS
-    if last + minute <= time then
-      front = stop
-    elseif oldest + minute <= time then
-      -- The first entry still in the window, the newest at the latest: look ahead in doubling steps, then halve.
-      local low, high, step = front, stop - 1, 1 -- low has expired, high has not
-      while low + 1 < high do
-        local probe = step > 0 and math.min(low + step, high - 1) or math.floor((low + high) / 2)
-        local stamp = unpack('<I4', call('GETRANGE', key, probe * 4, probe * 4 + 3))
-        if last - (last - stamp) % STAMPS + minute <= time then
-          low = probe
-          step = step * 2
-        else
-          high = probe
-          step = 0
-        end
-      end
-      front = high
-      oldest = unpack('<I4', call('GETRANGE', key, front * 4, front * 4 + 3))
-      oldest = last - (last - oldest) % STAMPS
+  local width = token_minute / BUCKETS
+  local current = floor(now / width)
+  local buckets = call('GET', key) or ''
+  local from = 1
+  while from <= #buckets and read('<d', buckets, from) + BUCKETS < current do from = from + 16 end
+  local upto = #buckets
+  if upto - 15 >= from then
+    local newest, there = read('<dd', buckets, upto - 15)
+    if newest >= current then -- also after a step back of the clock
+      current, tokens, upto = newest, tokens + there, upto - 16
     end
   end
-  if time >= day_start + day then day_count = 0 end
-
-  local spent = 0
-  local in_budget = true
-  if budget ~= -2 then -- -2: the caller does not ask for spend, -1: it does, but there is no budget
-    -- Seeds a counter that was lost. `seen` was reported by the counter itself; `ledger` may hold spend that still waits
-    -- in some data plane to be added, so it raises an existing counter only when the caller says that nothing can wait.
-    if seen_month ~= this_month then seen = 0 end
-    if ledger_month ~= this_month then ledger = 0 end
-    local spend_key = KEYS[key_at] .. this_month_text
-    key_at = key_at + 1
-    local stored = call('GET', spend_key)
-    spent = tonumber(stored or 0)
-    local known = seen
-    if ledger > known and (not stored or raise == 1) then known = ledger end
-    if spent < known then
-      spent = known
-      call('SET', spend_key, string.format('%.0f', spent), 'EX', spend_ttl)
-    end
-    in_budget = budget < 0 or math.max(spent, ledger) < budget
-  end
-
-  local live = stop - front
-  local admitted = 0
-  if in_budget and wanted > 0 then admitted = math.max(0, math.min(wanted, rpm - live, rpd - day_count)) end
-  if admitted > 0 then
-    local stamp = pack('<I4', time % STAMPS)
-    local stamps = admitted == 1 and stamp or string.rep(stamp, admitted)
-    if live == 0 then oldest = time end
-    local new_day = day_count == 0
-    if new_day then day_start = time end
-    day_count = day_count + admitted
-    if new_day or fresh or live == 0 or (front >= DEAD_MIN and front >= live) then
-      local kept = live > 0 and call('GETRANGE', key, front * 4, stop * 4 - 1) or ''
-      front, stop = 0, live + admitted
-      local value = kept .. stamps .. pack(FOOTER, time, stop, 0, oldest % STAMPS, day_count, day_start)
-      if new_day then
-        call('SET', key, value, 'PX', math.ceil((day + minute) / 1000))
-      else
-        call('SET', key, value, 'KEEPTTL')
-      end
-    else
-      stop = stop + admitted
-      call('SETRANGE', key, old_stop * 4, stamps .. pack(FOOTER, time, stop, front, oldest % STAMPS, day_count, day_start))
-    end
-    live = live + admitted
-  end
-
-  -- Why the rest of `wanted` was refused, and when the next request passes that check.
-  local refusal, free_at = 0, 0
-  if live >= rpm then
-    refusal = 1
-    local blocker = oldest
-    if live > rpm and rpm > 0 then -- the limit was lowered below what is in the window
-      local index = stop - rpm
-      blocker = unpack('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
-      blocker = time - (time - blocker) % STAMPS
-    end
-    free_at = blocker + minute
-  elseif day_count >= rpd then
-    refusal = 2
-    free_at = day_start + day
-  elseif not in_budget then
-    refusal = 3
-  end
-  reply[spends + item + 1] = pack('<I4BI4ddI4dd', admitted, refusal, math.max(0, rpm - live), live > 0 and oldest + minute or 0,
-    free_at, math.max(0, rpd - day_count), day_count > 0 and day_start + day or 0, spent)
+  local value = string.sub(buckets, from, upto) .. pack('<dd', current, tokens)
+  call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
 end
+
+for item = 1, looks do
+  local pair, wanted, rpm, --[[each fixed]] limit_I, --[[end]] --[[each token]] tokens_I, --[[end]] hold, checks, following =
+    read(LOOK, arg, at)
+  at = following
+  local room = wanted
+  local last, stop, front, oldest, live = 0, 0, 0, 0, 0
+  --[[each fixed]] local count_I, start_I = 0, 0 --[[end]]
+  local key, old_stop, time, fresh
+  if pair == 1 then
+    key = KEYS[key_at]
+    key_at = key_at + 1
+    local footer = call('GETRANGE', key, -FOOTER_BYTES, -1)
+    fresh = #footer < FOOTER_BYTES
+    if not fresh then
+      last, stop, front, oldest --[[each fixed]] , count_I, start_I --[[end]] = read(FOOTER, footer)
+    end
+    old_stop, time = stop, now
+    if last > now then -- the clock went back: hold still for a little, start over for a lot
+      if last - now > minute then front = stop else time = last end
+    end
+    if front < stop then
+      oldest = last - (last - oldest) % STAMPS
+      if last + minute <= time then
+        front = stop
+      elseif oldest + minute <= time then
+        -- The first entry still in the window, the newest at the latest: look ahead in doubling steps, then halve.
+        local low, high, step = front, stop - 1, 1 -- low has expired, high has not
+        while low + 1 < high do
+          local probed = step > 0 and min(low + step, high - 1) or floor((low + high) / 2)
+          local stamp = read('<I4', call('GETRANGE', key, probed * 4, probed * 4 + 3))
+          if last - (last - stamp) % STAMPS + minute <= time then
+            low = probed
+            step = step * 2
+          else
+            high = probed
+            step = 0
+          end
+        end
+        front = high
+        oldest = read('<I4', call('GETRANGE', key, front * 4, front * 4 + 3))
+        oldest = last - (last - oldest) % STAMPS
+      end
+    end
+    live = stop - front
+    room = min(room, rpm - live)
+    --[[each fixed]]
+    if start_I > time then start_I = time end
+    if time >= start_I + day then count_I = 0 end
+    room = min(room, limit_I - count_I)
+    --[[end]]
+  end
+
+  local token_refusal, token_free_at = 0, 0
+  --[[each token]]
+  local left_I, reset_I = tokens_I, 0
+  if tokens_I < NO_LIMIT then
+    local buckets = call('GET', KEYS[key_at]) or ''
+    key_at = key_at + 1
+    local width = token_minute / BUCKETS
+    local current = floor(now / width)
+    local used = 0
+    for from = #buckets - 15, 1, -16 do
+      local bucket, tokens = read('<dd', buckets, from)
+      if bucket + BUCKETS < current then break end
+      used = used + tokens
+      -- Newest first: the first bucket that brings the sum to the limit must leave before a call passes.
+      if used >= tokens_I and reset_I == 0 then reset_I = (bucket + BUCKETS + 1) * width end
+    end
+    left_I = max(0, tokens_I - used)
+    if used >= tokens_I then
+      room = 0
+      if token_refusal == 0 then token_refusal, token_free_at = TOKENS + INDEX, reset_I end
+    end
+  end
+  --[[end]]
+
+  local purse_refusal, refused_purse, first_purse = 0, 0, 0
+  local held_purse, held_budget, held_row = 0, 0, 0
+  for i = 1, checks do
+    local purse, row, budget
+    purse, row, budget, at = read('<I4Bd', arg, at)
+    if i == 1 then first_purse = purse end
+    local fits
+    if i == 1 and hold > 0 then
+      held_purse, held_budget, held_row = purse, budget, row
+      fits = floor((budget - spent[purse] - held[purse] - own_hold[purse]) / hold)
+      if not hold_version[purse] then fits = 0 end
+    else
+      fits = spent[purse] < budget and wanted or 0
+    end
+    room = min(room, fits)
+    if fits < 1 and wanted > 0 and purse_refusal == 0 then purse_refusal, refused_purse = row, purse end
+  end
+
+  local admitted = max(0, room)
+  if admitted > 0 and held_purse > 0 then
+    own_hold[held_purse] = own_hold[held_purse] + admitted * hold
+    if spent[held_purse] + held[held_purse] + own_hold[held_purse] + hold > held_budget then
+      purse_refusal, refused_purse = held_row, held_purse
+    end
+  end
+
+  local refusal, free_at = 0, 0
+  if pair == 1 then
+    if admitted > 0 then
+      local stamp = pack('<I4', time % STAMPS)
+      local stamps = admitted == 1 and stamp or string.rep(stamp, admitted)
+      if live == 0 then oldest = time end
+      local opened = fresh
+      local expires = time
+      --[[each fixed]]
+      if count_I == 0 then
+        opened = true
+        start_I = time
+      end
+      count_I = count_I + admitted
+      expires = max(expires, start_I + day)
+      --[[end]]
+      if opened or live == 0 or (front >= DEAD_MIN and front >= live) then
+        local kept = live > 0 and call('GETRANGE', key, front * 4, stop * 4 - 1) or ''
+        front, stop = 0, live + admitted
+        local value = kept
+          .. stamps
+          .. pack(FOOTER, time, stop, 0, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
+        if opened then
+          call('SET', key, value, 'PX', math.ceil((expires + minute - now) / 1000))
+        else
+          call('SET', key, value, 'KEEPTTL')
+        end
+      else
+        stop = stop + admitted
+        local footer = pack(FOOTER, time, stop, front, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
+        call('SETRANGE', key, old_stop * 4, stamps .. footer)
+      end
+      live = live + admitted
+    end
+
+    -- Why the rest of `wanted` was refused, and when the next request passes that check.
+    if live >= rpm then
+      refusal = 1
+      local blocker = oldest
+      if live > rpm and rpm > 0 then -- the limit was lowered below what is in the window
+        local index = stop - rpm
+        blocker = read('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
+        blocker = time - (time - blocker) % STAMPS
+      end
+      free_at = blocker + minute
+    end
+    --[[each fixed]]
+    if refusal == 0 and count_I >= limit_I then refusal, free_at = 1 + INDEX, start_I + day end
+    --[[end]]
+  end
+  if refusal == 0 then refusal, free_at = token_refusal, token_free_at end
+  if refusal == 0 then refusal = purse_refusal end
+  local shown = purse_refusal > 0 and refused_purse or first_purse
+  reply[#reply + 1] = pack(VERDICT, admitted, refusal, free_at, max(0, rpm - live), live > 0 and oldest + minute or 0,
+    --[[each fixed]] max(0, limit_I - count_I), count_I > 0 and start_I + day or 0, --[[end]]
+    --[[each token]] left_I, reset_I, --[[end]]
+    spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))
+end
+
+for item = 1, purses do
+  local version = hold_version[item]
+  if version then
+    if own_hold[item] > 0 then
+      call('HSET', hold_key[item], writer, pack('<ddd', own_hold[item], now + lease, version))
+      call('PEXPIRE', hold_key[item], math.ceil(lease / 1000) + 1000)
+    else
+      call('HDEL', hold_key[item], writer)
+    end
+  end
+end
+
 return table.concat(reply)

@@ -1,11 +1,53 @@
 /** What admission has to know of an agent. Made once per context; the same object serves all of its calls. */
-import type { Limits } from './limit-table.js';
+import { BUDGET_ROW, type Limits, UNLIMITED } from './limit-table.js';
+
+/** The month spend of one scope, as the ledger has it, and the budget on it. */
+export interface ScopeSpend {
+  /** Row of its budget in the limit table. */
+  readonly row: number;
+  /** Hash tag of its keys: the agent's id; of a project or an organization another one than any agent's. */
+  readonly tag: string;
+  /** Nano-dollars; UNLIMITED = no budget. */
+  readonly budgetNanos: number;
+  /** The ledger's figure of `month`. */
+  readonly ledgerNanos: number;
+  /** The part of it that only the ledger counts: data planes never add it to their own totals. */
+  readonly ledgerOwnNanos: number;
+}
 
 export interface AgentTerms {
   readonly agentId: string;
   readonly limits: Limits;
-  /** Month of `spentNanos` (see calendar-month.ts); figures of another month than the store's now do not count. */
+  /** Month of the ledger's figures (see calendar-month.ts); they say nothing of any other month. */
   readonly month: number;
-  /** The ledger's figure of that month. */
-  readonly spentNanos: number;
+  /** The agent's own first, always; then those of its project and organization that have a budget. */
+  readonly spends: readonly ScopeSpend[];
+  /** Those of `spends` that have a budget. */
+  readonly budgets: readonly ScopeSpend[];
+  /** Admission reserves what a call may cost at most. */
+  readonly hardBudget: boolean;
+  /** Output tokens that a call is taken to want when it states no maximum. */
+  readonly holdMaxOutputTokens: number;
+  /** Calls are refused while the store is away. */
+  readonly refuseUnchecked: boolean;
+}
+
+export const DEFAULT_HOLD_OUTPUT_TOKENS = 4_096;
+
+interface TermsInput {
+  readonly agentId: string;
+  readonly limits: Limits;
+  readonly month: number;
+  /** Of the agent; of project and organization, where they have a budget. */
+  readonly spends: readonly Omit<ScopeSpend, 'budgetNanos'>[];
+  readonly hardBudget: boolean;
+  readonly holdMaxOutputTokens: number;
+  readonly refuseUnchecked: boolean;
+}
+
+export function agentTerms(input: TermsInput): AgentTerms {
+  const spends = input.spends.map((spend) => Object.freeze({ ...spend, budgetNanos: input.limits[spend.row]! }));
+  const budgets = spends.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);
+  const hardBudget = input.hardBudget && input.limits[BUDGET_ROW] !== UNLIMITED;
+  return Object.freeze({ ...input, spends: Object.freeze(spends), budgets: Object.freeze(budgets), hardBudget });
 }

@@ -1,6 +1,6 @@
 /**
- * Limits and spend of agents. Two implementations, Redis and in-process, pass one conformance
- * suite. Money is integer nano-dollars. Callbacks instead of promises: they run at most once, possibly synchronously.
+ * Limits and spend of agents. Two implementations, Redis and in-process, pass one conformance suite. Money is integer
+ * nano-dollars. Callbacks instead of promises: they run at most once, possibly synchronously.
  */
 import type { AgentTerms } from './agent-terms.js';
 import type { LimitType } from './limit-table.js';
@@ -9,10 +9,12 @@ import type { LimitType } from './limit-table.js';
 export interface AdmissionRequest {
   readonly terms: AgentTerms;
   readonly providerSlug: string;
+  /** What it may cost at most, reserved until it is settled; 0 = nothing is reserved. */
+  readonly holdNanos: number;
 }
 
 type AdmissionOutcome =
-  | 'admitted' // consumed one from every window
+  | 'admitted' // consumed one from every window, and the hold is taken
   | 'unchecked' // the store is unavailable: allowed, nothing consumed
   | LimitType; // refused
 
@@ -24,13 +26,31 @@ export interface Admission {
   readonly passesAtSec: number;
   /** Requests left in the RPM window after this one; 0 when refused by rpm; the whole limit when unchecked. */
   readonly rpmRemaining: number;
-  /** When the oldest counted request leaves the RPM window, Unix seconds; now when none is counted or unchecked. */
+  /** When the oldest counted request leaves the RPM window, Unix seconds; 0 when none is counted; now when unchecked. */
   readonly rpmResetAtSec: number;
-  /** Month spend used in the decision. */
+  /** The month that the request belongs to, by the store's clock (see calendar-month.ts). */
+  readonly month: number;
+  /** Month spend and live holds (also those just taken) of the scope that refused, else of the agent. */
   readonly spentNanos: number;
+  readonly heldNanos: number;
+  /** Taken; when refused, what was asked for. */
+  readonly holdNanos: number;
 }
 
-/** What `GET /v1/self` shows of one provider, by row of the limit table; rows of another scope are 0 and null. */
+/** What a request that was admitted has cost in the end. */
+export interface Settlement {
+  readonly terms: AgentTerms;
+  readonly providerSlug: string;
+  /** Of its admission. */
+  readonly month: number;
+  readonly costNanos: number;
+  /** In and out. */
+  readonly tokens: number;
+  /** All that it has reserved: given back in the step that adds the cost. */
+  readonly holdNanos: number;
+}
+
+/** What `GET /v1/self` shows of one provider, by row of the limit table (the rows that count per provider). */
 export interface WindowStanding {
   readonly providerSlug: string;
   readonly remaining: readonly number[];
@@ -38,9 +58,16 @@ export interface WindowStanding {
   readonly resetAtSec: readonly (number | null)[];
 }
 
+/** One of the terms' `spends`, in their order. */
+export interface SpendStanding {
+  readonly row: number;
+  readonly spentNanos: number;
+  readonly heldNanos: number;
+}
+
 export interface AgentStanding {
   readonly windows: readonly WindowStanding[];
-  readonly spentNanos: number;
+  readonly spends: readonly SpendStanding[];
 }
 
 export interface StandingRequest {
@@ -63,11 +90,15 @@ export interface Counters {
   readonly kind: 'memory' | 'redis';
   /** Checks the limits in the order of their table and consumes, atomically: all or nothing. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
+  /** Asks for a larger hold of a request that is under way; true also while the store is unavailable. */
+  grow(terms: AgentTerms, holdNanos: number, done: (granted: boolean) => void): void;
   /**
-   * Adds the true cost of a finished request to the month's spend; the caller does so once per request. Never blocks
-   * it; spend that cannot be added is kept and added later, once.
+   * Books the end of a request; the caller does so once per request. Never blocks it; spend that cannot be added is kept
+   * and added later, once.
    */
-  addSpend(agentId: string, costNanos: number): void;
+  settle(settlement: Settlement): void;
+  /** The ledger's figures of a scope's month, as they come with acknowledged usage. */
+  noteLedger(tag: string, month: number, nanos: number, ownNanos: number): void;
   /** Null: the store is unavailable. */
   standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void;
   /**

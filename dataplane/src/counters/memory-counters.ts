@@ -1,131 +1,123 @@
 /**
  * Counters of one data plane in its own memory: the same rules as admit.lua, with an injected clock. Windows start
- * empty with the process; month spend starts from the ledger's figure. Bounded: a pair is dropped when both of its
- * windows are over, found by looking at two other pairs with every admission.
+ * empty with the process; month spend is what this process has spent, or what the ledger has. Bounded: a pair is dropped
+ * when its windows are over, spend when its month is, found by looking at some others with every admission.
  */
-import { STANDARD_WINDOWS, type Windows } from './admit-call.js';
-import type { AgentTerms } from './agent-terms.js';
+import type { AgentTerms, ScopeSpend } from './agent-terms.js';
 import { monthEndSec, monthOfMs } from './calendar-month.js';
 import type {
   Admission,
   AdmissionRequest,
   AgentStanding,
   Counters,
+  Settlement,
+  SpendStanding,
   StandingRequest,
   WindowStanding,
 } from './counters.js';
-import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from './limit-table.js';
-import { SlidingLog } from './sliding-log.js';
+import { LIMIT_TABLE, PAIR_ROWS, REAL_WINDOWS, RPM_ROW, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
+import { MonthSpend } from './month-spend.js';
+import { PairWindows } from './pair-windows.js';
 import { type ClockUs, wallClock } from './wall-clock.js';
 
 const SWEPT_PER_ADMISSION = 2;
-const MONTHS_SPEND_IS_KEPT = 1;
 
-interface Pair {
-  readonly log: SlidingLog;
-  dayStartUs: number;
-  dayCount: number;
-}
-
-interface Spend {
-  month: number;
-  nanos: number;
+/** Why a request may not pass. */
+interface Refusal {
+  readonly row: number;
+  readonly passesAtSec: number;
+  readonly spend: MonthSpend | null;
 }
 
 export class MemoryCounters implements Counters {
   readonly kind = 'memory';
   readonly enforcing = true;
   readonly #clock: ClockUs;
-  readonly #rpmUs: number;
-  readonly #rpdUs: number;
-  readonly #pairs = new Map<string, Pair>();
-  readonly #spend = new Map<string, Spend>();
-  #pairSweep: IterableIterator<[string, Pair]> | null = null;
-  #spendSweep: IterableIterator<[string, Spend]> | null = null;
+  readonly #windows: Windows;
+  readonly #pairs = new Map<string, PairWindows>();
+  readonly #spends = new Map<string, MonthSpend>();
+  #pairSweep: IterableIterator<[string, PairWindows]> | null = null;
+  #spendSweep: IterableIterator<[string, MonthSpend]> | null = null;
 
-  constructor(clock: ClockUs = wallClock(), windows: Windows = STANDARD_WINDOWS) {
+  constructor(clock: ClockUs = wallClock(), windows: Partial<Windows> = {}) {
     this.#clock = clock;
-    this.#rpmUs = windows.rpmMs * 1000;
-    this.#rpdUs = windows.rpdMs * 1000;
+    this.#windows = { ...REAL_WINDOWS, ...windows };
   }
 
-  /** Pairs and agents held; for tests of the bound. */
+  /** Pairs and scopes held; for tests of the bound. */
   get size(): number {
-    return this.#pairs.size + this.#spend.size;
+    return this.#pairs.size + this.#spends.size;
   }
 
-  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
-    done(this.#decide(request));
-  }
-
-  #decide(request: AdmissionRequest): Admission {
-    const clockUs = this.#clock();
-    this.#sweep(clockUs);
-    const { terms, providerSlug } = request;
-    const key = `${terms.agentId}:${providerSlug}`;
-    const pair = this.#pairs.get(key) ?? { log: new SlidingLog(), dayStartUs: 0, dayCount: 0 };
-    const nowUs = this.#settle(pair, clockUs);
-    const live = pair.log.countAt(nowUs, this.#rpmUs);
-    const rpmLimit = terms.limits[RPM_ROW]!;
-    const budgetNanos = terms.limits[BUDGET_ROW]!;
-    const month = monthOfMs(clockUs / 1000);
-    const spentNanos = this.#spentNanos(terms, month, budgetNanos !== UNLIMITED);
-    const left = Math.max(0, rpmLimit - live);
-    const rpmResetAtSec = live > 0 ? wholeSeconds(pair.log.at(0) + this.#rpmUs) : wholeSeconds(nowUs);
-    const refuse = (refusedBy: number, passesAtSec: number): Admission => {
-      const outcome = LIMIT_TABLE[refusedBy]!.type;
-      return { outcome, refusedBy, passesAtSec, rpmRemaining: left, rpmResetAtSec, spentNanos };
-    };
-
-    if (live >= rpmLimit) {
-      const blockerUs = rpmLimit > 0 ? pair.log.at(live - rpmLimit) : nowUs;
-      return refuse(RPM_ROW, wholeSeconds(blockerUs + this.#rpmUs));
+  admit({ terms, providerSlug, holdNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+    const nowUs = this.#clock();
+    this.#sweep(nowUs);
+    const month = monthOfMs(nowUs / 1000);
+    const pair = this.#pair(terms.agentId, providerSlug);
+    pair.settle(nowUs);
+    const refusal = windowRefusal(pair, terms) ?? this.#moneyRefusal(terms, month, holdNanos);
+    const own = refusal?.spend ?? (terms.budgets.length > 0 ? this.#spendOf(terms, terms.budgets[0]!) : null);
+    if (refusal === null) {
+      pair.consume();
+      if (holdNanos > 0) this.#spendOf(terms, terms.spends[0]!).heldNanos += holdNanos;
     }
-    if (pair.dayCount >= terms.limits[RPD_ROW]!) return refuse(RPD_ROW, wholeSeconds(pair.dayStartUs + this.#rpdUs));
-    if (spentNanos >= budgetNanos) return refuse(BUDGET_ROW, monthEndSec(month));
-    if (pair.dayCount === 0) {
-      pair.dayStartUs = nowUs;
-      this.#pairs.set(key, pair);
+    done({
+      outcome: refusal === null ? 'admitted' : LIMIT_TABLE[refusal.row]!.type,
+      refusedBy: refusal?.row ?? -1,
+      passesAtSec: refusal?.passesAtSec ?? 0,
+      rpmRemaining: pair.left(RPM_ROW, terms),
+      rpmResetAtSec: pair.resetAtSec(RPM_ROW) ?? 0,
+      month,
+      spentNanos: own?.spentNanos(month) ?? 0,
+      heldNanos: own?.heldNanos ?? 0,
+      holdNanos,
+    });
+  }
+
+  grow(terms: AgentTerms, holdNanos: number, done: (granted: boolean) => void): void {
+    const spend = this.#spendOf(terms, terms.spends[0]!);
+    const month = monthOfMs(this.#clock() / 1000);
+    const granted = spend.spentNanos(month) + spend.heldNanos + holdNanos <= terms.spends[0]!.budgetNanos;
+    if (granted) spend.heldNanos += holdNanos;
+    done(granted);
+  }
+
+  settle({ terms, providerSlug, month, costNanos, tokens, holdNanos }: Settlement): void {
+    const cost = Math.round(costNanos);
+    for (let i = 0; i < terms.spends.length; i++) {
+      const held = i === 0 ? holdNanos : 0;
+      if (!(cost > 0) && held === 0) continue;
+      const spend = this.#spendOf(terms, terms.spends[i]!);
+      if (cost > 0) spend.add(month, cost);
+      spend.heldNanos = Math.max(0, spend.heldNanos - held);
     }
-    pair.dayCount++;
-    pair.log.push(nowUs);
-    const resetAtSec = wholeSeconds(pair.log.at(0) + this.#rpmUs);
-    return {
-      outcome: 'admitted',
-      refusedBy: -1,
-      passesAtSec: 0,
-      rpmRemaining: left - 1,
-      rpmResetAtSec: resetAtSec,
-      spentNanos,
-    };
+    for (const row of TOKEN_ROWS) {
+      if (terms.limits[row] === UNLIMITED || !(tokens > 0)) continue;
+      this.#pair(terms.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
+    }
   }
 
-  addSpend(agentId: string, costNanos: number): void {
-    if (!(costNanos > 0)) return;
-    this.#agentSpend(agentId, monthOfMs(this.#clock() / 1000)).nanos += Math.round(costNanos);
+  noteLedger(tag: string, month: number, nanos: number, ownNanos: number): void {
+    this.#spends.get(tag)?.learn(month, nanos, ownNanos);
   }
 
-  standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void {
-    const clockUs = this.#clock();
-    const windows: WindowStanding[] = [];
-    for (const providerSlug of request.providerSlugs) {
-      const pair = this.#pairs.get(`${request.terms.agentId}:${providerSlug}`);
-      const nowUs = pair === undefined ? clockUs : this.#settle(pair, clockUs);
-      const live = pair?.log.countAt(nowUs, this.#rpmUs) ?? 0;
-      const dayCount = pair?.dayCount ?? 0;
-      windows.push({
+  standing({ terms, providerSlugs }: StandingRequest, done: (standing: AgentStanding | null) => void): void {
+    const nowUs = this.#clock();
+    const month = monthOfMs(nowUs / 1000);
+    const windows = providerSlugs.map((providerSlug): WindowStanding => {
+      const pair = this.#pairs.get(pairName(terms.agentId, providerSlug)) ?? new PairWindows(this.#windows);
+      pair.settle(nowUs);
+      return {
         providerSlug,
-        remaining: [
-          Math.max(0, request.terms.limits[RPM_ROW]! - live),
-          Math.max(0, request.terms.limits[RPD_ROW]! - dayCount),
-        ],
-        resetAtSec: [
-          live > 0 ? wholeSeconds(pair!.log.at(0) + this.#rpmUs) : null,
-          dayCount > 0 ? wholeSeconds(pair!.dayStartUs + this.#rpdUs) : null,
-        ],
-      });
-    }
-    done({ windows, spentNanos: this.#spentNanos(request.terms, monthOfMs(clockUs / 1000), true) });
+        remaining: PAIR_ROWS.map((row) => pair.left(row, terms)),
+        resetAtSec: PAIR_ROWS.map((row) => pair.resetAtSec(row)),
+      };
+    });
+    const spends = terms.spends.map((scope): SpendStanding => {
+      const spend = this.#spendOf(terms, scope);
+      return { row: scope.row, spentNanos: spend.spentNanos(month), heldNanos: spend.heldNanos };
+    });
+    done({ windows, spends });
   }
 
   /** Never: there is no store to lose data. */
@@ -133,35 +125,37 @@ export class MemoryCounters implements Counters {
 
   async close(): Promise<void> {}
 
-  /** Ends a day window that is over and returns the pair's time, which does not step back by little. */
-  #settle(pair: Pair, clockUs: number): number {
-    const nowUs = pair.log.steady(clockUs, this.#rpmUs);
-    if (pair.dayStartUs > nowUs) pair.dayStartUs = nowUs;
-    if (nowUs >= pair.dayStartUs + this.#rpdUs) pair.dayCount = 0;
-    return nowUs;
+  #moneyRefusal(terms: AgentTerms, month: number, holdNanos: number): Refusal | null {
+    for (let i = 0; i < terms.budgets.length; i++) {
+      const budget = terms.budgets[i]!;
+      const spend = this.#spendOf(terms, budget);
+      const spent = spend.spentNanos(month);
+      const refused =
+        i === 0 && holdNanos > 0
+          ? spent + spend.heldNanos + holdNanos > budget.budgetNanos
+          : spent >= budget.budgetNanos;
+      if (refused) return { row: budget.row, passesAtSec: monthEndSec(month), spend };
+    }
+    return null;
   }
 
-  /** Every spend is added here before the ledger can know of it, so the counter may always be raised to the ledger's figure. */
-  #spentNanos(terms: AgentTerms, month: number, asked: boolean): number {
-    const floorNanos = terms.month === month ? terms.spentNanos : 0;
-    if (!asked) return floorNanos;
-    const known = this.#spend.get(terms.agentId);
-    if (known === undefined && floorNanos === 0) return 0;
-    const spend = this.#agentSpend(terms.agentId, month);
-    if (spend.nanos < floorNanos) spend.nanos = floorNanos;
-    return spend.nanos;
+  #pair(agentId: string, providerSlug: string): PairWindows {
+    const name = pairName(agentId, providerSlug);
+    let pair = this.#pairs.get(name);
+    if (pair === undefined) {
+      pair = new PairWindows(this.#windows);
+      this.#pairs.set(name, pair);
+    }
+    return pair;
   }
 
-  #agentSpend(agentId: string, month: number): Spend {
-    let spend = this.#spend.get(agentId);
+  #spendOf(terms: AgentTerms, { tag, ledgerNanos, ledgerOwnNanos }: ScopeSpend): MonthSpend {
+    let spend = this.#spends.get(tag);
     if (spend === undefined) {
-      spend = { month, nanos: 0 };
-      this.#spend.set(agentId, spend);
+      spend = new MonthSpend();
+      this.#spends.set(tag, spend);
     }
-    if (spend.month !== month) {
-      spend.month = month;
-      spend.nanos = 0;
-    }
+    spend.learn(terms.month, ledgerNanos, ledgerOwnNanos);
     return spend;
   }
 
@@ -171,14 +165,24 @@ export class MemoryCounters implements Counters {
       this.#pairSweep ??= this.#pairs.entries();
       const pair = this.#pairSweep.next();
       if (pair.done === true) this.#pairSweep = null;
-      else if (nowUs >= pair.value[1].dayStartUs + this.#rpdUs + this.#rpmUs) this.#pairs.delete(pair.value[0]);
+      else if (pair.value[1].isOver(nowUs)) this.#pairs.delete(pair.value[0]);
     }
-    this.#spendSweep ??= this.#spend.entries();
+    this.#spendSweep ??= this.#spends.entries();
     const spend = this.#spendSweep.next();
     if (spend.done === true) this.#spendSweep = null;
-    else if (month - spend.value[1].month > MONTHS_SPEND_IS_KEPT) this.#spend.delete(spend.value[0]);
+    else if (spend.value[1].isOver(month)) this.#spends.delete(spend.value[0]);
   }
 }
 
-/** Rounded up: at that second the thing has happened. */
-const wholeSeconds = (us: number): number => Math.ceil(us / 1_000_000);
+const pairName = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;
+
+/** The first window of the table that is full. */
+function windowRefusal(pair: PairWindows, terms: AgentTerms): Refusal | null {
+  for (let i = 0; i < PAIR_ROWS.length; i++) {
+    const row = PAIR_ROWS[i]!;
+    if (terms.limits[row] !== UNLIMITED && pair.left(row, terms) === 0) {
+      return { row, passesAtSec: pair.passesAtSec(row, terms), spend: null };
+    }
+  }
+  return null;
+}

@@ -1,35 +1,44 @@
 /**
- * Counters in Redis or Redis Cluster, shared by all data planes (docs/contract.md#limits). Splits the work over lanes:
- * one for a single server, one per master of a cluster, so that a dead master opens the gate for its own agents only.
+ * Counters in Redis or Redis Cluster, shared by all data planes. Splits the work over lanes: one for a single server, one
+ * per master of a cluster, so that a dead master opens the gate for its own agents only.
+ *
+ * On a cluster the purses of projects and organizations live in other slots than the agent: those are asked first, and
+ * the agent's admission follows where they let it pass.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
-import { STANDARD_WINDOWS, type Windows } from './admit-call.js';
-import { monthOfMs } from './calendar-month.js';
+import { HOLD_LEASE_MS } from './admit-call.js';
+import type { AgentTerms, ScopeSpend } from './agent-terms.js';
 import type {
   Admission,
   AdmissionRequest,
   AgentStanding,
   Counters,
   CountersMetrics,
+  Settlement,
+  SpendStanding,
   StandingRequest,
   WindowStanding,
 } from './counters.js';
 import { hashSlot } from './hash-slot.js';
+import { REAL_WINDOWS, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
+import { Purses } from './purses.js';
 import { type RedisAccess, RedisLink } from './redis-link.js';
-import { SpendMemory } from './spend-memory.js';
 import { StoreLane } from './store-lane.js';
 
 interface RedisCountersOptions extends RedisAccess {
   readonly timeoutMs: number;
-  readonly windows?: Windows;
+  /** Shortened by tests. */
+  readonly windows?: Partial<Windows>;
+  /** Scopes whose spend is kept in mind; for tests of the bound. */
+  readonly pursesMax?: number;
 }
 
-const AGENTS_REMEMBERED_MAX = 100_000;
-/** Looks at no pair that exists: an agent without providers still has spend to show. */
-const NO_PROVIDER: readonly string[] = [''];
+const PURSES_MAX = 100_000;
 const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
+/** Three chances before the lease is over. */
+const HOLD_RENEW_MS = HOLD_LEASE_MS / 3;
 /** A cluster has at most 1 000 masters; lanes of masters that are gone stay until then. */
 const LANES_MAX = 1_000;
 /** Enough to meet every slot. */
@@ -41,12 +50,13 @@ export class RedisCounters implements Counters {
   readonly #log: Logger;
   readonly #metrics: CountersMetrics;
   readonly #link: RedisLink;
-  readonly #memory = new SpendMemory(AGENTS_REMEMBERED_MAX);
+  readonly #purses: Purses;
   readonly #lanes = new Map<string, StoreLane>();
   /** The lane of a single server, and of a cluster's slots while their master is unknown. */
   readonly #firstLane: StoreLane;
   readonly #clustered: boolean;
-  readonly #writerId = randomBytes(6).toString('hex');
+  readonly #writerId = randomBytes(9).toString('base64url');
+  readonly #renewTimer: NodeJS.Timeout;
   #lastError = '';
   #onDataLost: () => void = () => {};
 
@@ -55,6 +65,7 @@ export class RedisCounters implements Counters {
     this.#log = log;
     this.#metrics = metrics;
     this.#clustered = options.urls.length > 1;
+    this.#purses = new Purses(options.pursesMax ?? PURSES_MAX, this.#writerId);
     this.#link = new RedisLink(options, {
       onConnected: this.#connected,
       onError: (error) => {
@@ -62,12 +73,10 @@ export class RedisCounters implements Counters {
       },
     });
     this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','), this.#writerId);
+    this.#renewTimer = setInterval(this.#renewHolds, HOLD_RENEW_MS).unref();
   }
 
-  /**
-   * Waits for the store, but not for long: without it requests pass unchecked
-   * (docs/contract.md#without-the-counter-store).
-   */
+  /** Waits for the store, but not for long: without it requests pass unchecked. */
   async start(): Promise<void> {
     await this.#firstLane.enforcement.onWithin(START_TIMEOUT_MS);
     if (this.#firstLane.enforcement.on) {
@@ -93,47 +102,123 @@ export class RedisCounters implements Counters {
     return true;
   }
 
-  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
-    const slot = this.#slotOf(request.terms.agentId);
-    this.#laneOf(slot).admit(slot, request, done);
+  /** Scopes held; for tests of the bound. */
+  get size(): number {
+    return this.#purses.size;
   }
 
-  addSpend(agentId: string, costNanos: number): void {
-    if (!(costNanos > 0)) return;
-    const slot = this.#slotOf(agentId);
-    this.#laneOf(slot).addSpend(slot, agentId, monthOfMs(Date.now()), Math.round(costNanos));
+  admit({ terms, providerSlug, holdNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+    const slot = this.#slotOf(terms.agentId);
+    const foreign = this.#clustered ? terms.budgets.filter(({ tag }) => tag !== terms.agentId) : NONE;
+    if (foreign.length === 0) {
+      this.#laneOf(slot).admit(slot, terms, providerSlug, terms.budgets, holdNanos, done);
+      return;
+    }
+    const own = terms.budgets.filter(({ tag }) => tag === terms.agentId);
+    this.#checkEach(terms, foreign, 0, (refusal) => {
+      if (refusal !== null) done(refusal);
+      else this.#laneOf(slot).admit(slot, terms, providerSlug, own, holdNanos, done);
+    });
   }
 
-  standing(request: StandingRequest, done: (standing: AgentStanding | null) => void): void {
-    const slot = this.#slotOf(request.terms.agentId);
-    const lane = this.#laneOf(slot);
-    const windows: WindowStanding[] = [];
-    const slugs = request.providerSlugs.length > 0 ? request.providerSlugs : NO_PROVIDER;
-    let missing = slugs.length;
-    let { spentNanos } = request.terms;
-    let available = true;
-    for (const providerSlug of slugs) {
-      lane.look(slot, request, providerSlug, (verdict) => {
-        if (verdict === null) available = false;
-        else {
-          spentNanos = verdict.spentNanos;
-          const remaining = [verdict.rpmRemaining, verdict.rpdRemaining];
-          const resetAtSec = [verdict.rpmResetAtSec, verdict.rpdResetAtSec];
-          if (slugs !== NO_PROVIDER) windows.push({ providerSlug, remaining, resetAtSec });
-        }
-        missing--;
-        if (missing === 0) done(available ? { windows, spentNanos } : null);
-      });
+  grow(terms: AgentTerms, holdNanos: number, done: (granted: boolean) => void): void {
+    const slot = this.#slotOf(terms.agentId);
+    const own = terms.budgets.filter(({ tag }) => tag === terms.agentId);
+    this.#laneOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {
+      // Unchecked: there is no hold for it, and none is given back with it.
+      if (outcome === 'unchecked') this.#purses.of(terms.agentId).hold(holdNanos);
+      done(refusedBy < 0);
+    });
+  }
+
+  settle({ terms, providerSlug, month, costNanos, tokens, holdNanos }: Settlement): void {
+    const cost = Math.round(costNanos);
+    for (let i = 0; i < terms.spends.length; i++) {
+      const { tag } = terms.spends[i]!;
+      const held = i === 0 ? holdNanos : 0;
+      if (!(cost > 0) && held === 0) continue;
+      const purse = this.#purses.of(tag);
+      if (cost > 0) purse.spend(month, cost);
+      if (held > 0) purse.release(held);
+      const slot = this.#slotOf(tag);
+      this.#laneOf(slot).report(slot, purse);
+    }
+    for (const row of TOKEN_ROWS) {
+      if (terms.limits[row] === UNLIMITED || !(tokens > 0)) continue;
+      const slot = this.#slotOf(terms.agentId);
+      this.#laneOf(slot).addTokens(slot, terms.agentId, providerSlug, row, tokens);
     }
   }
 
+  noteLedger(tag: string, month: number, nanos: number, ownNanos: number): void {
+    this.#purses.find(tag)?.learn(month, nanos, ownNanos);
+  }
+
+  standing({ terms, providerSlugs }: StandingRequest, done: (standing: AgentStanding | null) => void): void {
+    const windows: WindowStanding[] = [];
+    const spends: SpendStanding[] = [];
+    let missing = providerSlugs.length + terms.spends.length;
+    let available = true;
+    const answered = (isAvailable: boolean): void => {
+      available &&= isAvailable;
+      missing--;
+      if (missing === 0) done(available ? { windows, spends } : null);
+    };
+    terms.spends.forEach((spend, at) => {
+      const slot = this.#slotOf(spend.tag);
+      this.#laneOf(slot).lookAtSpend(slot, terms, spend, (verdict) => {
+        if (verdict !== null) {
+          spends[at] = { row: spend.row, spentNanos: verdict.spentNanos, heldNanos: verdict.heldNanos };
+        }
+        answered(verdict !== null);
+      });
+    });
+    const slot = this.#slotOf(terms.agentId);
+    providerSlugs.forEach((providerSlug, at) => {
+      this.#laneOf(slot).look(slot, terms, providerSlug, (verdict) => {
+        if (verdict !== null) {
+          windows[at] = { providerSlug, remaining: verdict.remaining!, resetAtSec: verdict.resetAtSec! };
+        }
+        answered(verdict !== null);
+      });
+    });
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#renewTimer);
     await Promise.all([...this.#lanes.values()].map((lane) => lane.drain(CLOSE_TIMEOUT_MS)));
     this.#link.close();
   }
 
-  #slotOf(agentId: string): number {
-    return this.#clustered ? hashSlot(agentId) : 0;
+  /** One after the other, as the table has them: the first that refuses answers; null when all pass. */
+  #checkEach(
+    terms: AgentTerms,
+    budgets: readonly ScopeSpend[],
+    at: number,
+    done: (refusal: Admission | null) => void,
+  ): void {
+    const budget = budgets[at];
+    if (budget === undefined) {
+      done(null);
+      return;
+    }
+    const slot = this.#slotOf(budget.tag);
+    this.#laneOf(slot).check(slot, terms, [budget], 0, (admission) => {
+      if (admission.refusedBy >= 0) done(admission);
+      else this.#checkEach(terms, budgets, at + 1, done);
+    });
+  }
+
+  /** Holds are leased: a process that dies frees what it held. */
+  readonly #renewHolds = (): void => {
+    this.#purses.forEachHolding((purse) => {
+      const slot = this.#slotOf(purse.tag);
+      this.#laneOf(slot).report(slot, purse);
+    });
+  };
+
+  #slotOf(tag: string): number {
+    return this.#clustered ? hashSlot(tag) : 0;
   }
 
   #laneOf(slot: number): StoreLane {
@@ -156,22 +241,29 @@ export class RedisCounters implements Counters {
   }
 
   #lane(name: string, probeTag: string): StoreLane {
-    const lane = new StoreLane(
+    const lane: StoreLane = new StoreLane(
       this.#link,
       {
         name,
-        windows: this.#options.windows ?? STANDARD_WINDOWS,
+        windows: { ...REAL_WINDOWS, ...this.#options.windows },
         timeoutMs: this.#options.timeoutMs,
         writerId: this.#writerId,
         probeTag,
         probeSlot: this.#slotOf(probeTag),
+        ownSlotOf: (tag) => {
+          const slot = this.#slotOf(tag);
+          return this.#laneOf(slot) === lane ? slot : null;
+        },
       },
-      this.#memory,
+      this.#purses,
       this.#log,
       this.#metrics,
     );
     lane.onDataLost = () => this.#onDataLost();
+    lane.onBack = this.#renewHolds;
     this.#lanes.set(name, lane);
     return lane;
   }
 }
+
+const NONE: readonly ScopeSpend[] = [];

@@ -1,17 +1,11 @@
 /**
- * The Redis client (ioredis) behind the lanes: connection settings, NOSCRIPT after a flush or restart, and what an
- * error says about whether a call was applied.
+ * The Redis client (ioredis) behind the lanes: connection settings, NOSCRIPT after a flush or restart.
  */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Cluster, Command, Redis } from 'ioredis';
+import { SCRIPT, SCRIPT_SHA } from './admit-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SentinelWatch } from './sentinel-watch.js';
-
-/** Script and its digest, read once. */
-const SCRIPT = readFileSync(new URL('./admit.lua', import.meta.url), 'utf8');
-const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MAX_MS = 500;
@@ -57,7 +51,7 @@ export class RedisLink implements ScriptLink {
     this.#access = access;
     this.#events = events;
     this.#client = this.#open();
-    this.#watch = watchOf(access, () => this.#leave());
+    this.#watch = watchOf(access, this.#onSwitch);
   }
 
   #open(): Redis | Cluster {
@@ -88,6 +82,7 @@ export class RedisLink implements ScriptLink {
   run(
     keys: readonly string[],
     argument: Buffer,
+    writerId: string,
     done: (failure: ScriptFailure | null, reply: Buffer | null) => void,
   ): void {
     const left = this.#left;
@@ -95,10 +90,10 @@ export class RedisLink implements ScriptLink {
       done(failureOf(error), null);
       if (WRONG_NODE.test(error.message) && left === this.#left) this.#leave();
     };
-    this.#send('evalsha', SCRIPT_SHA, keys, argument, (error, reply) => {
+    this.#send('evalsha', SCRIPT_SHA, keys, argument, writerId, (error, reply) => {
       if (error === null) done(null, reply);
       else if (error.message.startsWith('NOSCRIPT')) {
-        this.#send('eval', SCRIPT, keys, argument, (again, late) => {
+        this.#send('eval', SCRIPT, keys, argument, writerId, (again, late) => {
           if (again === null) done(null, late);
           else refused(again);
         });
@@ -117,6 +112,13 @@ export class RedisLink implements ScriptLink {
       this.#client = this.#open();
     }
   }
+
+  /** Every sentinel announces a failover, and some do when its new primary has been found already. */
+  readonly #onSwitch = (host: string, port: number): void => {
+    const stream = this.#client instanceof Cluster ? null : this.#client.stream;
+    if (stream?.remoteAddress === host && stream.remotePort === port) return;
+    this.#leave();
+  };
 
   reconnect(): void {
     if (this.#client instanceof Cluster) for (const node of this.#client.nodes('all')) node.disconnect(true);
@@ -139,9 +141,10 @@ export class RedisLink implements ScriptLink {
     script: string,
     keys: readonly string[],
     argument: Buffer,
+    writerId: string,
     done: (error: Error | null, reply: Buffer | null) => void,
   ): void {
-    const args = [script, String(keys.length), ...keys, argument];
+    const args = [script, String(keys.length), ...keys, argument, writerId];
     const command = new Command(name, args, { replyEncoding: null }, (error, reply) => {
       done(error ?? null, Buffer.isBuffer(reply) ? reply : null);
     });
@@ -192,7 +195,7 @@ function sentinelOptions(group: SentinelGroup, tls: ConnectionOptions['tls'], tu
   };
 }
 
-function watchOf(access: RedisAccess, onSwitch: () => void): SentinelWatch | null {
+function watchOf(access: RedisAccess, onSwitch: (host: string, port: number) => void): SentinelWatch | null {
   if (access.sentinel == null) return null;
   const { hosts, name, username, password } = access.sentinel;
   const { tls } = connectionOptions(access);
@@ -242,12 +245,11 @@ const hostAndPort = (url: URL): { host: string; port: number } => ({
 
 const databaseOf = (url: URL): number => Number(/^\/(\d{1,4})$/.exec(url.pathname)?.[1] ?? 0);
 
-/** An error reply means that the store refused: Redis checks memory, role and state before a script's first write. */
 function failureOf(error: Error): ScriptFailure {
   const hint = error.message.startsWith('MOVED ')
     ? ': a node of a Redis Cluster; name several of its nodes in REDIS_URL'
     : '';
-  return new ScriptFailure(error.message + hint, error.name === 'ReplyError' ? 'no' : 'unknown');
+  return new ScriptFailure(error.message + hint);
 }
 
 async function evictionPolicy(node: Redis): Promise<string | null> {

@@ -1,14 +1,8 @@
 /** What the lanes need of a Redis client: run admit.lua, say what became of it, start the connection anew. */
 
+/** The store refused the call, or the connection was lost before its answer. */
 export class ScriptFailure extends Error {
-  /**
-   * @param applied `no`: the store refused the call and nothing of it happened; `unknown`: the connection was lost
-   *   before the answer.
-   */
-  constructor(
-    message: string,
-    readonly applied: 'no' | 'unknown',
-  ) {
+  constructor(message: string) {
     super(message);
     this.name = 'ScriptFailure';
   }
@@ -18,8 +12,9 @@ export interface ScriptLink {
   run(
     keys: readonly string[],
     argument: Buffer,
+    writerId: string,
     done: (failure: ScriptFailure | null, reply: Buffer | null) => void,
   ): void;
-  /** Drops connections that do not answer; outstanding calls fail as `unknown`. */
+  /** Drops connections that do not answer; outstanding calls fail. */
   reconnect(): void;
 }

@@ -20,14 +20,15 @@ interface SentinelConnection {
 export class SentinelWatch {
   readonly #subscribers: readonly Redis[];
 
-  constructor(sentinels: readonly SentinelConnection[], group: string, onSwitch: () => void) {
+  constructor(sentinels: readonly SentinelConnection[], group: string, onSwitch: (host: string, port: number) => void) {
     this.#subscribers = sentinels.map((sentinel) => {
       // Subscriptions are renewed with the connection, as often as that breaks.
       const subscriber = new Redis({ ...sentinel, protocol: 2, enableReadyCheck: false, maxRetriesPerRequest: null });
       subscriber.on('error', () => {});
       // `<group> <old host> <old port> <new host> <new port>`
       subscriber.on('message', (_channel: string, text: string) => {
-        if (text.split(' ', 1)[0] === group) onSwitch();
+        const [name, , , host, port] = text.split(' ');
+        if (name === group) onSwitch(host ?? '', Number(port));
       });
       subscriber.subscribe(CHANNEL).catch(() => {}); // rejected by `disconnect` only
       return subscriber;

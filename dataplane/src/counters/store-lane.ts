@@ -3,26 +3,25 @@
  * whether the store is asked at all. Two states:
  *
  *   enforcing  every turn's batch is sent. The first answer that is late, refused or lost opens the gate.
- *   open       requests pass unchecked at once, spend goes to the journal. Probes (admit.lua with the journal's spend,
- *              or with the writer's mark alone) go out once a second, when the connection comes back, and once when
- *              the late answers have drained. The first one answered in time with the journal empty ends the state.
+ *   open       requests pass unchecked at once, spend stays in its purses. Probes (admit.lua with what the store has not
+ *              confirmed of it) go out once a second, when the connection comes back, and once when the late answers
+ *              have drained. The first one answered in time with nothing left to tell ends the state.
  *
- * Spend is added exactly once: a call whose answer was lost with its connection is repeated with its old sequence
- * number before anything newer, and the writer's mark in the store tells whether it had arrived.
+ * No call has to arrive exactly once: purses tell totals, and what is not confirmed is told again.
  */
 import { Bag, type BagItem } from '@acg/base/bag';
 import type { Logger } from '@acg/base/log';
-import { type CallReply, callKeys, decodeReply, encodeCall, type Windows } from './admit-call.js';
+import { type CallReply, callKeys, decodeReply, encodeCall } from './admit-call.js';
+import type { AgentTerms, ScopeSpend } from './agent-terms.js';
 import { AnswerDeadline, type Awaited } from './answer-deadline.js';
 import { monthOfMs } from './calendar-month.js';
-import type { AdmissionRequest, CountersMetrics, StandingRequest } from './counters.js';
+import type { CountersMetrics } from './counters.js';
 import { Enforcement } from './enforcement.js';
-import { RPM_ROW } from './limit-table.js';
+import type { Windows } from './limit-table.js';
+import type { Purse } from './purse.js';
+import type { Purses } from './purses.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
-import { SpendJournal } from './spend-journal.js';
-import type { SpendMemory } from './spend-memory.js';
 import { type AdmissionDone, TurnBatch, uncheckedAdmission, type VerdictDone } from './turn-batch.js';
-import { WriterMarks } from './writer-marks.js';
 
 interface LaneSettings {
   /** For log lines: host and port of the node. */
@@ -30,22 +29,20 @@ interface LaneSettings {
   readonly windows: Windows;
   readonly timeoutMs: number;
   readonly writerId: string;
-  /** Hash tag of a key on this node and its slot, for probes before the first request. */
+  /** Hash tag of a key on this node and its slot, for probes without spend. */
   readonly probeTag: string;
   readonly probeSlot: number;
+  /** The slot of a hash tag, where it is this lane's; null: another one's. */
+  ownSlotOf(tag: string): number | null;
 }
 
 interface Call extends Awaited, BagItem {
   readonly batch: TurnBatch;
-  readonly seq: number;
-  /** Hash tag of the mark's key. */
-  readonly tag: string;
   readonly probe: boolean;
-  /** Sent before on a connection that was lost. */
-  repeated: boolean;
+  month: number;
   /** Who waited has been answered. */
   decided: boolean;
-  /** The deadline of this sending has passed. */
+  /** The deadline has passed. */
   late: boolean;
 }
 
@@ -53,72 +50,83 @@ const PROBE_INTERVAL_MS = 1_000;
 /** A probe without any answer for so long means a dead connection. */
 const PROBE_GIVE_UP_MS = 2_000;
 const LOOKS_PER_CALL_MAX = 512;
-const SPENDS_PER_PROBE_MAX = 500;
-const JOURNAL_ENTRIES_MAX = 65_536;
-/** After so long, no data plane has spend left in its journal from an outage that all of them saw. */
-const RAISE_AFTER_MS = 10_000;
+const PURSES_PER_PROBE_MAX = 500;
 
 export class StoreLane {
   readonly #link: ScriptLink;
   readonly #settings: LaneSettings;
-  readonly #memory: SpendMemory;
+  readonly #purses: Purses;
   readonly #metrics: CountersMetrics;
   readonly #deadline: AnswerDeadline<Call>;
-  readonly #journal = new SpendJournal(JOURNAL_ENTRIES_MAX);
   #turns = new Map<number, TurnBatch>();
   #flushScheduled = false;
   /** Sent and not answered. */
   readonly #outstanding = new Bag<Call>();
-  /** Calls with spend whose answers were lost, in order; repeated before anything newer. */
-  readonly #lost: Call[] = [];
   readonly enforcement: Enforcement;
   /** Why the last call that failed did; '' = none has. */
   lastFailure = '';
   /** The store lost data that it had. */
   onDataLost: () => void = () => {};
+  /** Limits are enforced again. */
+  onBack: () => void = () => {};
   #probe: Call | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
-  #seq = 1;
-  readonly #marks = new WriterMarks();
-  #lastSlot: number;
+  #retelling = false;
   #onIdle: (() => void) | null = null;
 
-  constructor(link: ScriptLink, settings: LaneSettings, memory: SpendMemory, log: Logger, metrics: CountersMetrics) {
+  constructor(link: ScriptLink, settings: LaneSettings, purses: Purses, log: Logger, metrics: CountersMetrics) {
     this.#link = link;
     this.#settings = settings;
-    this.#memory = memory;
+    this.#purses = purses;
     this.#metrics = metrics;
     this.enforcement = new Enforcement(settings.name, log, metrics);
-    this.#marks.tagOf(settings.probeSlot, settings.probeTag);
-    this.#lastSlot = settings.probeSlot;
     this.#deadline = new AnswerDeadline(settings.timeoutMs, this.#late);
     this.#startProbing();
     setImmediate(() => this.connected());
   }
 
-  admit(slot: number, request: AdmissionRequest, done: AdmissionDone): void {
+  /** `budgets`: those of the terms that are in this slot. */
+  admit(
+    slot: number,
+    terms: AgentTerms,
+    providerSlug: string,
+    budgets: readonly ScopeSpend[],
+    holdNanos: number,
+    done: AdmissionDone,
+  ): void {
     if (!this.enforcement.on) {
       this.enforcement.countUnchecked(1);
-      done(uncheckedAdmission(request.terms.limits[RPM_ROW]!, request.terms.spentNanos));
+      done(uncheckedAdmission(terms));
       return;
     }
-    let turn = this.#turn(slot);
-    if (turn.looks.length >= LOOKS_PER_CALL_MAX) {
-      this.#flushTurns();
-      turn = this.#turn(slot);
-    }
-    turn.admit(request, this.#memory, done);
+    this.#turnWithRoom(slot).admit(terms, providerSlug, budgets, holdNanos, done);
   }
 
-  look(slot: number, request: StandingRequest, providerSlug: string, done: VerdictDone): void {
-    if (this.enforcement.on) this.#turn(slot).look(request, providerSlug, this.#memory, done);
+  /** Budgets alone; see TurnBatch. While the store is away it passes, and is not counted as a request. */
+  check(slot: number, terms: AgentTerms, budgets: readonly ScopeSpend[], holdNanos: number, done: AdmissionDone): void {
+    if (this.enforcement.on) this.#turnWithRoom(slot).check(terms, budgets, holdNanos, done);
+    else done(uncheckedAdmission(terms));
+  }
+
+  look(slot: number, terms: AgentTerms, providerSlug: string, done: VerdictDone): void {
+    if (this.enforcement.on) this.#turnWithRoom(slot).look(terms, providerSlug, done);
     else done(null);
   }
 
-  addSpend(slot: number, agentId: string, month: number, costNanos: number): void {
-    this.#memory.waiting(agentId, month, costNanos);
-    this.#queueSpend(slot, agentId, month, costNanos);
+  lookAtSpend(slot: number, terms: AgentTerms, spend: ScopeSpend, done: VerdictDone): void {
+    if (this.enforcement.on) this.#turnWithRoom(slot).lookAtSpend(terms, spend, done);
+    else done(null);
+  }
+
+  /** Tells the store what the purse has to tell. While the store is away the purse keeps it. */
+  report(slot: number, purse: Purse): void {
+    if (this.enforcement.on) this.#turn(slot).report(purse);
+  }
+
+  /** Tokens of a gap are not added later: their minute is over. */
+  addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
+    if (this.enforcement.on) this.#turn(slot).addTokens(agentId, providerSlug, row, tokens);
   }
 
   /** The connection is up: a good moment to ask. */
@@ -146,10 +154,17 @@ export class StoreLane {
     this.#probeTimer = null;
   }
 
+  #turnWithRoom(slot: number): TurnBatch {
+    const turn = this.#turn(slot);
+    if (turn.looks.length < LOOKS_PER_CALL_MAX) return turn;
+    this.#flushTurns();
+    return this.#turn(slot);
+  }
+
   #turn(slot: number): TurnBatch {
     let turn = this.#turns.get(slot);
     if (turn === undefined) {
-      turn = new TurnBatch(slot);
+      turn = new TurnBatch(slot, this.#purses);
       this.#turns.set(slot, turn);
       if (!this.#flushScheduled) {
         this.#flushScheduled = true;
@@ -168,47 +183,23 @@ export class StoreLane {
     const turns = this.#turns;
     if (turns.size === 0) return;
     this.#turns = new Map();
-    for (const batch of turns.values()) this.#send(this.#newCall(batch, false));
-  }
-
-  #newCall(batch: TurnBatch, probe: boolean): Call {
-    const tag = this.#marks.tagOf(batch.slot, batch.agentId);
-    this.#lastSlot = batch.slot;
-    return {
-      batch,
-      seq: this.#seq++,
-      tag,
-      probe,
-      repeated: false,
-      decided: false,
-      late: false,
-      sentAtMs: 0,
-      ringAt: -1,
-      bagIndex: -1,
-    };
+    for (const batch of turns.values()) this.#send(newCall(batch, false));
   }
 
   #send(call: Call): void {
-    const { looks, spends } = call.batch;
-    const sent = call.repeated ? [] : looks;
-    for (const spend of spends) spend.baseNanos = this.#memory.of(spend.agentId).baseNanos(spend.month);
-    const header = {
-      windows: this.#settings.windows,
-      month: monthOfMs(Date.now()),
-      seq: call.seq,
-      raise: this.enforcement.onFor(RAISE_AFTER_MS),
-      mark: call.probe || spends.length > 0,
-      tag: call.tag,
-      writerId: this.#settings.writerId,
-    };
+    const { batch, probe } = call;
+    batch.seal();
+    call.month = monthOfMs(Date.now());
+    const { windows, writerId, probeTag } = this.#settings;
+    const header = { windows, month: call.month, probe, probeTag: batch.tag ?? probeTag };
     this.#outstanding.add(call);
     this.#deadline.start(call);
-    this.#link.run(callKeys(header, spends, sent), encodeCall(header, spends, sent), (failure, reply) => {
+    this.#link.run(callKeys(header, batch), encodeCall(header, batch), writerId, (failure, reply) => {
       this.#outstanding.delete(call);
       this.#deadline.answered(call);
-      const decoded = failure === null ? decodeReply(reply, spends.length, sent.length) : null;
+      const decoded = failure === null ? decodeReply(reply, batch, call.month) : null;
       if (decoded !== null) this.#answered(call, decoded);
-      else this.#failed(call, failure ?? new ScriptFailure('unreadable answer', 'unknown'));
+      else this.#failed(call, failure ?? new ScriptFailure('unreadable answer'));
       if (this.#outstanding.size === 0) this.#drained();
     });
   }
@@ -216,39 +207,42 @@ export class StoreLane {
   #answered(call: Call, reply: CallReply): void {
     const nowMs = performance.now();
     this.#metrics.storeLatency(nowMs - call.sentAtMs);
-    const { batch } = call;
-    if (reply.mark !== null && !this.#marks.found(batch.slot, reply.mark, nowMs)) {
-      this.enforcement.noteDataLost();
-      this.onDataLost();
-    }
-    if (reply.applied && (call.probe || batch.spends.length > 0)) this.#marks.written(batch.slot, call.seq, nowMs);
-    if (call.repeated) this.#lost.shift();
-    // Overtaken by a later call of this writer (a slot on the move): the store took it for a repetition.
-    const skipped = !reply.applied && !call.repeated;
-    for (let i = 0; i < batch.spends.length; i++) {
-      const spend = batch.spends[i]!;
-      if (skipped) {
-        this.#queueSpend(batch.slot, spend.agentId, spend.month, spend.costNanos);
-        continue;
-      }
-      this.#memory.confirmed(spend.agentId, spend.month, spend.costNanos);
-      if (reply.applied) this.#memory.seen(spend.agentId, spend.month, reply.totals[i]!);
-    }
-    if (!call.decided) {
-      call.decided = true;
-      batch.settle(reply, this.#memory);
-    }
+    this.#confirm(call.batch, reply, nowMs);
+    call.batch.settle(reply, call.decided);
+    if (call.decided) this.#reportHolds(call.batch);
+    call.decided = true;
     if (call === this.#probe) this.#probed(call);
+  }
+
+  #confirm(batch: TurnBatch, reply: CallReply, nowMs: number): void {
+    for (let i = 0; i < batch.purses.length; i++) {
+      const { purse, total, sentNanos } = batch.purses[i]!;
+      if (total === null) continue;
+      const { foundNanos } = reply.purses[i]!;
+      const known = total.confirmedNanos;
+      if (foundNanos < known && this.#purses.noteLoss(total.confirmedAtMs, nowMs)) {
+        this.enforcement.noteDataLost();
+        this.#purses.retellAll();
+        this.#retelling = true;
+        this.onDataLost();
+      }
+      purse.confirm(total, sentNanos, nowMs);
+    }
+    if (this.#retelling && this.enforcement.on) this.#retell();
+  }
+
+  /** After a loss: what the store has not confirmed, one call after the other. */
+  #retell(): void {
+    const batch = this.#unconfirmedBatch();
+    this.#retelling = batch.purses.length > 0;
+    if (this.#retelling) this.#send(newCall(batch, false));
   }
 
   #failed(call: Call, failure: ScriptFailure): void {
     this.lastFailure = failure.message;
+    for (const { purse, holds } of call.batch.purses) if (holds) purse.holdReportLost();
     this.#trip(failure.message);
     this.#passUnchecked(call);
-    if (call.batch.spends.length > 0 && !(call.repeated && this.#lost[0] === call)) {
-      if (failure.applied === 'no') this.#journalBatch(call.batch);
-      else this.#lost.push(call);
-    }
     if (call === this.#probe) this.#probe = null;
   }
 
@@ -264,6 +258,11 @@ export class StoreLane {
     this.enforcement.countUnchecked(call.batch.passUnchecked());
   }
 
+  /** What was taken for requests that had gone on without is given back. */
+  #reportHolds({ slot, purses }: TurnBatch): void {
+    for (const { purse } of purses) if (purse.hasReleases) this.report(slot, purse);
+  }
+
   #trip(reason: string): void {
     if (!this.enforcement.on) return;
     this.enforcement.stop(reason);
@@ -273,8 +272,8 @@ export class StoreLane {
     const turns = this.#turns;
     this.#turns = new Map();
     for (const batch of turns.values()) {
+      batch.seal();
       this.enforcement.countUnchecked(batch.passUnchecked());
-      this.#journalBatch(batch);
     }
     this.#probeWhenDrained = true;
     this.#startProbing();
@@ -301,19 +300,21 @@ export class StoreLane {
       if (performance.now() - this.#probe.sentAtMs >= PROBE_GIVE_UP_MS) this.#link.reconnect();
       return;
     }
-    this.#probe = this.#lost[0] ?? this.#journalCall();
-    if (this.#probe === this.#lost[0]) {
-      this.#probe.repeated = true;
-      this.#probe.late = false;
-    }
+    this.#probe = newCall(this.#unconfirmedBatch(), true);
     this.#send(this.#probe);
   }
 
-  #journalCall(): Call {
-    const taken = this.#journal.take(SPENDS_PER_PROBE_MAX);
-    const batch = new TurnBatch(taken?.slot ?? this.#lastSlot);
-    for (const spend of taken?.spends ?? []) batch.addSpend(spend.agentId, spend.month, spend.costNanos);
-    return this.#newCall(batch, true);
+  /** What the store has not confirmed, of one slot; empty when there is nothing. */
+  #unconfirmedBatch(): TurnBatch {
+    let batch: TurnBatch | null = null;
+    this.#purses.unconfirmed.forEach((purse) => {
+      if (batch !== null && batch.purses.length >= PURSES_PER_PROBE_MAX) return;
+      const slot = this.#settings.ownSlotOf(purse.tag);
+      if (slot === null) return;
+      batch ??= new TurnBatch(slot, this.#purses);
+      if (batch.slot === slot) batch.report(purse);
+    });
+    return batch ?? new TurnBatch(this.#settings.probeSlot, this.#purses);
   }
 
   #probed(call: Call): void {
@@ -322,20 +323,31 @@ export class StoreLane {
     if (call.late) {
       // It slept and is awake: ask again. A store that is merely slow waits for the next interval.
       if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
-    } else if (this.#lost.length > 0 || this.#journal.size > 0) {
+    } else if (this.#hasUnconfirmed()) {
       this.#sendProbe();
     } else {
       this.stop();
       this.enforcement.start();
+      this.onBack();
     }
   }
 
-  #queueSpend(slot: number, agentId: string, month: number, costNanos: number): void {
-    if (this.enforcement.on) this.#turn(slot).addSpend(agentId, month, costNanos);
-    else if (!this.#journal.add(slot, agentId, month, costNanos)) this.#memory.confirmed(agentId, month, costNanos);
-  }
-
-  #journalBatch(batch: TurnBatch): void {
-    for (const spend of batch.spends) this.#queueSpend(batch.slot, spend.agentId, spend.month, spend.costNanos);
+  #hasUnconfirmed(): boolean {
+    let found = false;
+    this.#purses.unconfirmed.forEach((purse) => {
+      if (!found && this.#settings.ownSlotOf(purse.tag) !== null) found = true;
+    });
+    return found;
   }
 }
+
+const newCall = (batch: TurnBatch, probe: boolean): Call => ({
+  batch,
+  probe,
+  month: 0,
+  decided: false,
+  late: false,
+  sentAtMs: 0,
+  ringAt: -1,
+  bagIndex: -1,
+});

@@ -1,125 +1,209 @@
-/** What one turn of the event loop has for one slot: requests of one pair are one look, spends of one agent one sum. */
-import {
-  type CallReply,
-  type Look,
-  NO_BUDGET,
-  pairKey,
-  SPEND_UNASKED,
-  type Spend,
-  type Verdict,
-} from './admit-call.js';
-import type { AgentTerms } from './agent-terms.js';
-import type { Admission, AdmissionRequest, StandingRequest } from './counters.js';
-import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from './limit-table.js';
-import type { SpendMemory } from './spend-memory.js';
+/**
+ * What one turn of the event loop has for one slot: requests of one pair are one look, all that concerns one purse is one
+ * item.
+ */
+
+import { type CallReply, pairKey, type Verdict } from './admit-call.js';
+import type { AgentTerms, ScopeSpend } from './agent-terms.js';
+import { monthOfMs } from './calendar-month.js';
+import type { CallItems, Check, Look, PurseItem, TokenItem } from './call-items.js';
+import type { Admission } from './counters.js';
+import { LIMIT_TABLE, RPM_ROW } from './limit-table.js';
+import type { Purse } from './purse.js';
+import type { Purses } from './purses.js';
 
 export type AdmissionDone = (admission: Admission) => void;
 export type VerdictDone = (verdict: Verdict | null) => void;
 
 interface Group {
   readonly look: Look;
+  /** Takes the hold; null when none is asked for. */
+  readonly holder: Purse | null;
   /** One per wanted admission, in order of arrival. */
   readonly waiters: AdmissionDone[];
   /** Set on looks that only look. */
   readonly onVerdict: VerdictDone | null;
 }
 
-export class TurnBatch {
+const NO_CHECKS: readonly Check[] = [];
+
+export class TurnBatch implements CallItems {
+  readonly purses: PurseItem[] = [];
   readonly looks: Look[] = [];
-  readonly spends: Spend[] = [];
+  readonly tokens: TokenItem[] = [];
   readonly #groups: Group[] = [];
   readonly #groupOfPair = new Map<string, Group>();
-  readonly #spendOfAgent = new Map<string, Spend>();
 
-  constructor(readonly slot: number) {}
+  constructor(
+    readonly slot: number,
+    readonly known: Purses,
+  ) {}
 
-  get empty(): boolean {
-    return this.looks.length === 0 && this.spends.length === 0;
+  /** Any hash tag of the batch, for a key in its slot; null when it is empty. */
+  get tag(): string | null {
+    return this.purses[0]?.purse.tag ?? this.looks[0]?.terms.agentId ?? this.tokens[0]?.agentId ?? null;
   }
 
-  /** Any agent id of the batch, for keys in its slot. */
-  get agentId(): string {
-    return this.looks[0]?.agentId ?? this.spends[0]?.agentId ?? '';
-  }
-
-  admit(request: AdmissionRequest, memory: SpendMemory, done: AdmissionDone): void {
-    const { terms } = request;
-    const key = pairKey(terms.agentId, request.providerSlug);
+  /** `budgets`: those of the terms that are in this slot. */
+  admit(
+    terms: AgentTerms,
+    providerSlug: string,
+    budgets: readonly ScopeSpend[],
+    holdNanos: number,
+    done: AdmissionDone,
+  ): void {
+    const key = pairKey(terms.agentId, providerSlug);
     const known = this.#groupOfPair.get(key);
-    if (known !== undefined && sameTerms(known.look, terms)) {
+    if (known !== undefined && known.look.terms === terms && known.look.holdNanos === holdNanos) {
       known.look.wanted++;
       known.waiters.push(done);
       return;
     }
-    const look = lookOf(terms, request.providerSlug, budgetOf(terms), memory);
-    look.wanted = 1;
-    const group: Group = { look, waiters: [done], onVerdict: null };
+    const group = this.#push(terms, providerSlug, budgets, holdNanos, null);
+    group.look.wanted = 1;
+    group.waiters.push(done);
     this.#groupOfPair.set(key, group);
-    this.#push(group);
   }
 
-  look(request: StandingRequest, providerSlug: string, memory: SpendMemory, onVerdict: VerdictDone): void {
-    this.#push({ look: lookOf(request.terms, providerSlug, NO_BUDGET, memory), waiters: [], onVerdict });
+  /** Budgets alone: a larger hold of a call under way, or those that are not in the agent's slot. */
+  check(terms: AgentTerms, budgets: readonly ScopeSpend[], holdNanos: number, done: AdmissionDone): void {
+    const group = this.#push(terms, null, budgets, holdNanos, null);
+    group.look.wanted = 1;
+    group.waiters.push(done);
   }
 
-  addSpend(agentId: string, month: number, costNanos: number): void {
-    const key = `${month}:${agentId}`;
-    const known = this.#spendOfAgent.get(key);
-    if (known !== undefined) {
-      known.costNanos += costNanos;
-      return;
-    }
-    const spend: Spend = { agentId, month, costNanos, baseNanos: 0 };
-    this.#spendOfAgent.set(key, spend);
-    this.spends.push(spend);
+  look(terms: AgentTerms, providerSlug: string, onVerdict: VerdictDone): void {
+    this.#push(terms, providerSlug, NO_BUDGETS, 0, onVerdict);
   }
 
-  /** Answers everybody who waits with the store's verdicts, and learns the spend it reported. */
-  settle(reply: CallReply, memory: SpendMemory): void {
-    for (let i = 0; i < this.#groups.length; i++) {
-      const { look, waiters, onVerdict } = this.#groups[i]!;
-      const verdict = reply.verdicts[i]!;
-      if (look.budgetNanos !== SPEND_UNASKED) memory.seen(look.agentId, reply.month, verdict.spentNanos);
-      // The figure of the decision (admit.lua): the counter, or the ledger where it knows more.
-      if (look.ledgerMonth === reply.month) verdict.spentNanos = Math.max(verdict.spentNanos, look.ledgerNanos);
-      if (onVerdict !== null) onVerdict(verdict);
-      for (let n = 0; n < waiters.length; n++) waiters[n]!(admissionOf(verdict, n));
+  lookAtSpend(terms: AgentTerms, spend: ScopeSpend, onVerdict: VerdictDone): void {
+    const { look } = this.#push(terms, null, [spend], 0, onVerdict);
+    if (terms.hardBudget) this.purses[look.checks[0]!.purseIndex]!.holds = true;
+  }
+
+  /** Tells what the purse has to tell. */
+  report(purse: Purse): void {
+    const item = this.purses[this.#itemOf(purse)]!;
+    if (purse.holdNanos > 0 || purse.hasReleases) item.holds = true;
+  }
+
+  addTokens(agentId: string, providerSlug: string, row: number, tokens: number): void {
+    const known = this.tokens.find(
+      (item) => item.agentId === agentId && item.providerSlug === providerSlug && item.row === row,
+    );
+    if (known === undefined) this.tokens.push({ agentId, providerSlug, row, tokens });
+    else known.tokens += tokens;
+  }
+
+  /** It is sent now, or given up: what comes later for its purses goes into another one. */
+  seal(): void {
+    const { length } = this.purses;
+    for (let i = 0; i < length; i++) {
+      const item = this.purses[i]!;
+      const { purse } = item;
+      purse.turn = null;
+      item.total = purse.totals[0] ?? null;
+      item.sentNanos = item.total === null ? 0 : item.total.nanos;
+      for (let past = 1; past < purse.totals.length; past++) {
+        const total = purse.totals[past]!;
+        this.purses.push({ purse, total, sentNanos: total.nanos, asked: false, holds: false });
+      }
     }
   }
 
   /**
-   * Lets everybody pass unchecked (docs/contract.md#without-the-counter-store). Returns how many requests that were.
+   * Answers everybody who waits with the store's verdicts. `late`: they have gone on without; what was taken for them is
+   * given back.
    */
+  settle(reply: CallReply, late: boolean): void {
+    for (let i = 0; i < this.#groups.length; i++) {
+      const { look, holder, waiters, onVerdict } = this.#groups[i]!;
+      const verdict = reply.verdicts[i]!;
+      const takenNanos = holder === null ? 0 : look.holdNanos * verdict.admitted;
+      if (takenNanos > 0) holder!.hold(takenNanos);
+      if (late) {
+        if (takenNanos > 0) holder!.release(takenNanos);
+        continue;
+      }
+      if (onVerdict !== null) onVerdict(verdict);
+      for (let n = 0; n < waiters.length; n++) waiters[n]!(admissionOf(verdict, n, reply.month, look.holdNanos));
+    }
+  }
+
+  /** Lets everybody pass unchecked. Returns how many requests that were. */
   passUnchecked(): number {
     let passed = 0;
     for (const { look, waiters, onVerdict } of this.#groups) {
       if (onVerdict !== null) onVerdict(null);
-      for (const done of waiters) done(uncheckedAdmission(look.rpmLimit, look.ledgerNanos));
+      for (const done of waiters) done(uncheckedAdmission(look.terms));
       passed += waiters.length;
     }
     return passed;
   }
 
-  #push(group: Group): void {
+  #push(
+    terms: AgentTerms,
+    providerSlug: string | null,
+    budgets: readonly ScopeSpend[],
+    holdNanos: number,
+    onVerdict: VerdictDone | null,
+  ): Group {
+    let checks = NO_CHECKS;
+    let holder: Purse | null = null;
+    if (budgets.length > 0) {
+      checks = budgets.map((spend) => this.#checkOf(terms, spend));
+      if (holdNanos > 0) {
+        const item = this.purses[checks[0]!.purseIndex]!;
+        item.holds = true;
+        holder = item.purse;
+      }
+    }
+    const look: Look = { terms, providerSlug, wanted: 0, holdNanos, checks };
+    const group: Group = { look, holder, waiters: [], onVerdict };
     this.#groups.push(group);
-    this.looks.push(group.look);
+    this.looks.push(look);
+    return group;
+  }
+
+  #checkOf(terms: AgentTerms, { tag, row, budgetNanos, ledgerNanos, ledgerOwnNanos }: ScopeSpend): Check {
+    const purse = this.known.of(tag);
+    purse.learn(terms.month, ledgerNanos, ledgerOwnNanos);
+    const purseIndex = this.#itemOf(purse);
+    this.purses[purseIndex]!.asked = true;
+    return { purseIndex, row, budgetNanos };
+  }
+
+  #itemOf(purse: Purse): number {
+    if (purse.turn !== this) {
+      purse.turn = this;
+      purse.turnIndex = this.purses.length;
+      this.purses.push({ purse, total: null, sentNanos: 0, asked: false, holds: false });
+    }
+    return purse.turnIndex;
   }
 }
 
+const NO_BUDGETS: readonly ScopeSpend[] = [];
+
 /** What a request gets when nobody can be asked: the full limit, and no claim about when it resets but now. */
-export function uncheckedAdmission(rpmLimit: number, spentNanos: number): Admission {
+export function uncheckedAdmission({ limits, month, spends }: AgentTerms): Admission {
+  const nowMs = Date.now();
+  const nowMonth = monthOfMs(nowMs);
   return {
     outcome: 'unchecked',
     refusedBy: -1,
     passesAtSec: 0,
-    rpmRemaining: rpmLimit,
-    rpmResetAtSec: Math.ceil(Date.now() / 1000),
-    spentNanos,
+    rpmRemaining: limits[RPM_ROW]!,
+    rpmResetAtSec: Math.ceil(nowMs / 1000),
+    month: nowMonth,
+    spentNanos: month === nowMonth ? spends[0]!.ledgerNanos : 0,
+    heldNanos: 0,
+    holdNanos: 0,
   };
 }
 
 /** The n-th of `wanted` requests that share a verdict. */
-function admissionOf(verdict: Verdict, n: number): Admission {
+function admissionOf(verdict: Verdict, n: number, month: number, holdNanos: number): Admission {
   const passes = n < verdict.admitted;
   const refusedBy = passes ? -1 : verdict.refusedBy;
   return {
@@ -128,35 +212,9 @@ function admissionOf(verdict: Verdict, n: number): Admission {
     passesAtSec: passes ? 0 : verdict.freeAtSec,
     rpmRemaining: passes ? verdict.rpmRemaining + verdict.admitted - 1 - n : verdict.rpmRemaining,
     rpmResetAtSec: verdict.rpmResetAtSec ?? 0,
+    month,
     spentNanos: verdict.spentNanos,
-  };
-}
-
-const budgetOf = ({ limits }: AgentTerms): number =>
-  limits[BUDGET_ROW] === UNLIMITED ? SPEND_UNASKED : limits[BUDGET_ROW]!;
-
-function sameTerms(look: Look, terms: AgentTerms): boolean {
-  return (
-    look.rpmLimit === terms.limits[RPM_ROW] &&
-    look.rpdLimit === terms.limits[RPD_ROW] &&
-    look.budgetNanos === budgetOf(terms) &&
-    look.ledgerNanos === terms.spentNanos
-  );
-}
-
-function lookOf(terms: AgentTerms, providerSlug: string, budgetNanos: number, memory: SpendMemory): Look {
-  const { agentId, limits, month, spentNanos } = terms;
-  const spend = memory.ledger(agentId, month, spentNanos);
-  return {
-    agentId,
-    providerSlug,
-    wanted: 0,
-    rpmLimit: limits[RPM_ROW]!,
-    rpdLimit: limits[RPD_ROW]!,
-    budgetNanos,
-    seenNanos: spend.seenNanos,
-    seenMonth: spend.month,
-    ledgerNanos: spentNanos,
-    ledgerMonth: month,
+    heldNanos: verdict.heldNanos,
+    holdNanos,
   };
 }

@@ -1,5 +1,6 @@
 /** Where the shipper's batches go: the ReportUsage call of any control-plane instance. */
 import { type GatewayClient, LinkError } from '@acg/proto/client';
+import type { IReportUsageResponse } from '@acg/proto/messages';
 import type { ShipOutcome, UsageSink } from './shipper.js';
 
 /** Long enough for a commit behind a checkpoint; the batch stays in the spool meanwhile. */
@@ -9,17 +10,21 @@ const INVALID_ARGUMENT = 3;
 
 export class GrpcUsageSink implements UsageSink {
   readonly #client: GatewayClient;
+  readonly #onBooked: (response: IReportUsageResponse) => void;
 
-  constructor(client: GatewayClient) {
+  /** `onBooked` hears what the ledger has to say of each batch. */
+  constructor(client: GatewayClient, onBooked: (response: IReportUsageResponse) => void) {
     this.#client = client;
+    this.#onBooked = onBooked;
   }
 
   async ship(body: Buffer): Promise<ShipOutcome> {
     try {
-      const { rejected } = await this.#client.reportUsageBody(body, CALL_TIMEOUT_MS);
+      const response = await this.#client.reportUsageBody(body, CALL_TIMEOUT_MS);
+      this.#onBooked(response);
       return {
         kind: 'booked',
-        rejected: (rejected ?? []).map(({ id, reason }) => ({ id: id ?? '', reason: reason ?? '' })),
+        rejected: (response.rejected ?? []).map(({ id, reason }) => ({ id: id ?? '', reason: reason ?? '' })),
       };
     } catch (error) {
       if (!(error instanceof LinkError) || error.code !== INVALID_ARGUMENT) throw error;

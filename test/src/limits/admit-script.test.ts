@@ -1,33 +1,23 @@
 /** admit.lua itself: every field of every reply against the model at the very time that the script reports. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import {
-  callKeys,
-  decodeReply,
-  encodeCall,
-  type Look,
-  NO_BUDGET,
-  type Spend,
-  type Verdict,
-} from '@acg/dataplane/counters/admit-call';
-import { monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
-import { BUDGET_ROW, LIMIT_TABLE } from '@acg/dataplane/counters/limit-table';
+import { callKeys, decodeReply, encodeCall, type Verdict } from '@acg/dataplane/counters/admit-call';
+import { SCRIPT } from '@acg/dataplane/counters/admit-script';
+import type { AgentTerms } from '@acg/dataplane/counters/agent-terms';
+import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import { BUDGET_ROW, LIMIT_TABLE, REAL_WINDOWS, TOKEN_ROWS, type Windows } from '@acg/dataplane/counters/limit-table';
+import { Purses } from '@acg/dataplane/counters/purses';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
+import { TurnBatch } from '@acg/dataplane/counters/turn-batch';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
-import { admit, CountingMetrics, request, silentLog } from './counters-promises.js';
+import { addSpend, admit, CountingMetrics, request, silentLog } from './counters-promises.js';
 import { LimitsModel } from './limits-model.js';
 
-const script = readFileSync(
-  createRequire(import.meta.url)
-    .resolve('@acg/dataplane/counters/admit-call')
-    .replace('admit-call.js', 'admit.lua'),
-  'utf8',
-);
+const script = SCRIPT;
 
 /** The same script on a clock that the caller gives, for months and clocks that step. */
-const clocked = script.replace("call('TIME')", '{ARGV[2], ARGV[3]}');
+const clocked = script.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -36,42 +26,46 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Question {
-  readonly windows: { readonly rpmMs: number; readonly rpdMs: number };
-  readonly looks: readonly Look[];
-  readonly spends?: readonly Spend[];
-  readonly seq?: number;
+  readonly windows: Partial<Windows>;
+  readonly terms?: AgentTerms;
+  /** 0: only look. */
+  readonly wanted?: number;
+  readonly holdNanos?: number;
+  /** Spent before, in the month that the clock has. */
+  readonly costNanos?: number;
+  readonly tokens?: number;
+  /** The caller's; the store's decides. */
   readonly month?: number;
   /** Missing: Redis's own clock. */
   readonly clockUs?: number;
+  /** One per process that asks; missing: one for all. */
+  readonly purses?: Purses;
 }
-let seq = 0;
+const ownPurses = new Purses(1e6, 'test');
 
 async function call(question: Question) {
-  const { windows, looks, spends = [], month = monthOfMs(Date.now()) } = question;
-  const mark = spends.length > 0;
-  const header = { windows, month, seq: question.seq ?? ++seq, raise: true, mark, tag: 'x', writerId: 'test' };
-  const keys = callKeys(header, spends, looks);
-  const argument = encodeCall(header, spends, looks);
-  const { clockUs } = question;
+  const { windows, terms = termsOf({ agentId: 'nobody' }), wanted = 1, holdNanos = 0, purses = ownPurses } = question;
+  const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0 } = question;
+  const batch = new TurnBatch(0, purses);
+  if (costNanos > 0) {
+    const purse = purses.of(terms.agentId);
+    purse.spend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
+    batch.report(purse);
+  }
+  for (let i = 0; i < wanted; i++) batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
+  if (wanted === 0) batch.look(terms, 'openai', () => {});
+  if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
+  batch.seal();
+  const header = { windows: { ...REAL_WINDOWS, ...windows }, month, probe: false, probeTag: '' };
+  const keys = callKeys(header, batch);
+  const argument = encodeCall(header, batch);
   const clock = clockUs === undefined ? [] : [Math.floor(clockUs / 1e6), clockUs % 1e6];
   const text = clockUs === undefined ? script : clocked;
-  const reply = (await server.admin.callBuffer('EVAL', text, keys.length, ...keys, argument, ...clock)) as Buffer;
-  return { nowUs: reply.readDoubleLE(0), reply: decodeReply(reply, spends.length, looks.length)! };
+  const sent = ['EVAL', text, keys.length, ...keys, argument, 'test', ...clock] as const;
+  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
+  const decoded = decodeReply(reply, batch, month)!;
+  return { nowUs: reply.readDoubleLE(0), reply: decoded, verdict: decoded.verdicts[0]! };
 }
-
-const look = (agentId: string, overrides: Partial<Look> = {}): Look => ({
-  agentId,
-  providerSlug: 'openai',
-  wanted: 1,
-  rpmLimit: 60,
-  rpdLimit: 10_000,
-  budgetNanos: NO_BUDGET,
-  seenNanos: 0,
-  seenMonth: 0,
-  ledgerNanos: 0,
-  ledgerMonth: 0,
-  ...overrides,
-});
 
 const refusalOf = ({ refusedBy }: Verdict): string | undefined => LIMIT_TABLE[refusedBy]?.type;
 
@@ -96,17 +90,14 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
       fc.array(step, { minLength: 1, maxLength: 80 }),
       fc.integer({ min: 1, max: 30 }),
       fc.integer({ min: 1, max: 90 }),
-      async (steps, rpmMs, rpdMs) => {
+      async (steps, minute, day) => {
         const agentId = freshAgent();
-        const model = new LimitsModel(rpmMs * 1000, rpdMs * 1000);
+        const model = new LimitsModel(minute * 1000, day * 1000);
         for (const { pauseMs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos } of steps) {
           if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-          const asked = look(agentId, { wanted, rpmLimit, rpdLimit, budgetNanos: budgetNanos ?? NO_BUDGET });
-          const month = monthOfMs(Date.now());
-          const spends = costNanos > 0 ? [{ agentId, month, costNanos, baseNanos: 0 }] : [];
-          const { nowUs, reply } = await call({ windows: { rpmMs, rpdMs }, looks: [asked], spends });
+          const terms = termsOf({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const { nowUs, verdict } = await call({ windows: { minute, day }, terms, wanted, costNanos });
           model.addSpend(nowUs, costNanos);
-          const verdict = reply.verdicts[0]!;
           let admitted = 0;
           for (let i = 0; i < wanted; i++) {
             const expected = model.admit(nowUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
@@ -118,9 +109,12 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
             }
           }
           expect(verdict.admitted).toBe(admitted);
-          expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.live('openai', nowUs).length));
-          expect(verdict.rpdRemaining).toBe(Math.max(0, rpdLimit - model.dayCount('openai', nowUs)));
-          expect(verdict.spentNanos).toBe(model.spentNanos(nowUs));
+          const rpmLeft = Math.max(0, rpmLimit - model.live('openai', nowUs).length);
+          expect(verdict.rpmRemaining).toBe(rpmLeft);
+          if (wanted === 0) {
+            const rpdLeft = Math.max(0, rpdLimit - model.dayCount('openai', nowUs));
+            expect(verdict.remaining?.slice(0, 2)).toEqual([rpmLeft, rpdLeft]);
+          } else if (budgetNanos !== null) expect(verdict.spentNanos).toBe(model.spentNanos(nowUs));
         }
       },
     ),
@@ -155,16 +149,16 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
         for (const { advanceUs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos, callerMonthsOff } of steps) {
           clockUs += advanceUs;
           const month = monthOfMs(clockUs / 1000);
-          const asked = look(agentId, { wanted, rpmLimit, rpdLimit, budgetNanos: budgetNanos ?? NO_BUDGET });
-          const { reply } = await call({
-            windows: { rpmMs: 60_000, rpdMs: 86_400_000 },
-            looks: [asked],
-            spends: [{ agentId, month, costNanos, baseNanos: 0 }],
+          const terms = termsOf({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const { verdict } = await call({
+            windows: { minute: 60_000, day: 86_400_000 },
+            terms,
+            wanted,
+            costNanos,
             month: month + callerMonthsOff,
             clockUs,
           });
           model.addSpend(clockUs, costNanos);
-          const verdict = reply.verdicts[0]!;
           let admitted = 0;
           for (let i = 0; i < wanted; i++) {
             const expected = model.admit(clockUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
@@ -173,7 +167,7 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
           }
           expect(verdict.admitted).toBe(admitted);
           expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.live('openai', clockUs).length));
-          expect(verdict.spentNanos).toBe(model.spentNanos(clockUs));
+          if (wanted > 0 && budgetNanos !== null) expect(verdict.spentNanos).toBe(model.spentNanos(clockUs));
         }
       },
     ),
@@ -184,9 +178,9 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
 test('admit.lua: a clock that steps back a little frees nothing early, one that steps back far starts over', async () => {
   const agentId = freshAgent();
   const start = Date.UTC(2026, 5, 1) * 1000;
-  const windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
+  const windows = { minute: 60_000, day: 86_400_000 };
   const admitted = async (clockUs: number): Promise<number> =>
-    (await call({ windows, looks: [look(agentId, { rpmLimit: 2 })], clockUs })).reply.verdicts[0]!.admitted;
+    (await call({ windows, terms: termsOf({ agentId, rpmLimit: 2 }), clockUs })).verdict.admitted;
   expect(await admitted(start)).toBe(1);
   expect(await admitted(start - 30_000_000)).toBe(1);
   expect(await admitted(start - 30_000_000)).toBe(0);
@@ -194,7 +188,7 @@ test('admit.lua: a clock that steps back a little frees nothing early, one that 
 });
 
 test('admit.lua: a pair takes at most 8 bytes per admission of its busiest window and a fixed part', async () => {
-  const windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
+  const windows = { minute: 60_000, day: 86_400_000 };
   const agentId = freshAgent();
   for (const [admissions, bytesMax] of [
     [60, 60 * 8 + 256],
@@ -202,37 +196,93 @@ test('admit.lua: a pair takes at most 8 bytes per admission of its busiest windo
     [1_000_000, 1_000_000 * 8 + 1_100_000], // Redis grows big strings by 1 MiB at a time
   ] as const) {
     await server.admin.flushall();
-    const asked = look(agentId, { wanted: admissions / 10, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
-    for (let i = 0; i < 10; i++) await call({ windows, looks: [asked] });
+    const terms = termsOf({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
+    for (let i = 0; i < 10; i++) await call({ windows, terms, wanted: admissions / 10 });
     const bytes = Number(await server.admin.memory('USAGE', `acg:{${agentId}}:p:openai`));
     expect(bytes).toBeLessThanOrEqual(bytesMax);
   }
 });
 
 test('admit.lua: a log that ran for many windows stays small', async () => {
-  const windows = { rpmMs: 4, rpdMs: 60_000 };
-  const asked = look(freshAgent(), { rpmLimit: 50, rpdLimit: 1_000_000 });
-  for (let i = 0; i < 4_000; i++) await call({ windows, looks: [asked] });
-  expect(await server.admin.strlen(`acg:{${asked.agentId}}:p:openai`)).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
+  const windows = { minute: 4, day: 60_000 };
+  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 50, rpdLimit: 1_000_000 });
+  for (let i = 0; i < 4_000; i++) await call({ windows, terms });
+  expect(await server.admin.strlen(`acg:{${terms.agentId}}:p:openai`)).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
 });
 
-test('admit.lua: every key expires, spend after 32 days, and no key outlives its windows for long', async () => {
+const DAY_SEC = 86_400;
+const thisMonth = (): string => formatMonth(monthOfMs(Date.now()));
+
+test.each([
+  ['spend', { costNanos: 5 }],
+  ['a look that brings the ledger’s figure', { ledgerNanos: 5 }],
+  ['a hold', { holdNanos: 5 }],
+  ['tokens', { tokens: 5 }],
+] as const)('admit.lua: every key that %s makes expires, and not too early', async (_what, made) => {
   await server.admin.flushall();
   const agentId = freshAgent();
-  const month = monthOfMs(Date.now());
-  const windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
-  await call({ windows, looks: [look(agentId)], spends: [{ agentId, month, costNanos: 5, baseNanos: 0 }] });
-  const ttls = new Map<string, number>();
-  for (const key of await server.admin.keys('*')) ttls.set(key, await server.admin.ttl(key));
-  expect([...ttls.keys()].map((key) => key.replace(/\d{4}-\d\d$/, 'month')).sort()).toEqual([
-    `acg:{${agentId}}:p:openai`,
-    `acg:{${agentId}}:spend:month`,
-    'acg:{x}:w:test',
-  ]);
-  const spendTtl = [...ttls].find(([key]) => key.includes(':spend:'))![1];
-  expect(spendTtl).toBeGreaterThan(32 * 86_400 - 60);
-  expect(spendTtl).toBeLessThanOrEqual(32 * 86_400);
-  expect(ttls.get(`acg:{${agentId}}:p:openai`)).toBeLessThanOrEqual(86_460);
+  const {
+    costNanos = 0,
+    ledgerNanos = 0,
+    holdNanos = 0,
+    tokens = 0,
+  } = made as {
+    readonly costNanos?: number;
+    readonly ledgerNanos?: number;
+    readonly holdNanos?: number;
+    readonly tokens?: number;
+  };
+  const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
+  const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
+  const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 60_000 };
+  await call({ windows, terms, costNanos, holdNanos, tokens });
+  const ttls: Record<string, number> = {};
+  for (const key of await server.admin.keys('*')) {
+    ttls[key.replace(`acg:{${agentId}}:`, '').replace(/\d{4}-\d\d$/, 'month')] = await server.admin.pttl(key);
+  }
+  const [fromSec, toSec] = {
+    'p:openai': [DAY_SEC + 60, DAY_SEC + 60],
+    'm:month': [32 * DAY_SEC, 32 * DAY_SEC],
+    hold: [15, 16],
+    'tpm:openai': [60, 62],
+  }[Object.keys(ttls).find((name) => name !== 'p:openai') ?? 'p:openai']!;
+  for (const [name, ttl] of Object.entries(ttls)) {
+    const [from, to] = name === 'p:openai' ? [DAY_SEC + 60, DAY_SEC + 60] : [fromSec!, toSec!];
+    expect(ttl, name).toBeGreaterThan(from * 1000 - 5_000);
+    expect(ttl, name).toBeLessThanOrEqual(to * 1000);
+  }
+  expect(Object.keys(ttls)).toHaveLength(2);
+});
+
+test('admit.lua: a pair’s key lives until the last minute that can begin in its day is over', async () => {
+  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 1_000, rpdLimit: 1_000 });
+  const key = `acg:{${terms.agentId}}:p:openai`;
+  const windows = { minute: 200, day: 60_000 };
+  await call({ windows, terms });
+  const first = await server.admin.pttl(key);
+  expect(first).toBeGreaterThan(60_200 - 5_000);
+  expect(first).toBeLessThanOrEqual(60_200);
+  await call({ windows, terms });
+  expect(await server.admin.pttl(key)).toBeLessThanOrEqual(first); // the day began with the first
+});
+
+test('admit.lua: a limit lowered below what is counted passes again when the right one leaves', async () => {
+  const agentId = freshAgent();
+  const start = Date.UTC(2026, 5, 1) * 1000;
+  const windows = { minute: 60_000, day: 86_400_000 };
+  for (let i = 0; i < 10; i++) {
+    await call({ windows, terms: termsOf({ agentId, rpmLimit: 10 }), clockUs: start + i * 1_000_000 });
+  }
+  for (const rpmLimit of [1, 3, 9, 10]) {
+    const { verdict } = await call({ windows, terms: termsOf({ agentId, rpmLimit }), clockUs: start + 10_000_000 });
+    // So many of the ten have to leave; the last of them came that many seconds after the first.
+    expect(verdict.freeAtSec).toBe(start / 1e6 + (10 - rpmLimit) + 60);
+    const before = { windows, terms: termsOf({ agentId, rpmLimit }), wanted: 0 };
+    const justBefore = await call({ ...before, clockUs: verdict.freeAtSec * 1e6 - 1 });
+    expect(refusalOf(justBefore.verdict)).toBe('rpm');
+    const then = await call({ ...before, clockUs: verdict.freeAtSec * 1e6 });
+    expect(refusalOf(then.verdict)).toBeUndefined();
+  }
 });
 
 test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
@@ -240,11 +290,12 @@ test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
   async (off) => {
     const month = monthOfMs(Date.now());
     const agentId = freshAgent();
-    const windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
-    await call({ windows, looks: [], spends: [{ agentId, month, costNanos: 9, baseNanos: 0 }] });
-    const asked = look(agentId, { budgetNanos: 9, ledgerNanos: 500, ledgerMonth: month + off });
-    const { reply } = await call({ windows, looks: [asked], month: month + off });
-    expect(reply.verdicts[0]).toMatchObject({
+    const windows = { minute: 60_000, day: 86_400_000 };
+    const floor = { spendFloorNanos: 500, spendFloorMonth: formatMonth(month + off) };
+    const terms = termsOf({ agentId, budgetNanos: 9, ...floor });
+    const { verdict, reply } = await call({ windows, terms, costNanos: 9, month: month + off });
+    expect(reply.month).toBe(month);
+    expect(verdict).toMatchObject({
       admitted: 0,
       refusedBy: BUDGET_ROW,
       spentNanos: 9,
@@ -253,20 +304,49 @@ test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
   },
 );
 
-test('admit.lua: a repeated call adds nothing, an earlier one neither', async () => {
+test('admit.lua: a total that is told again adds nothing, a higher one what is new of it', async () => {
   const agentId = freshAgent();
-  const month = monthOfMs(Date.now());
-  const windows = { rpmMs: 60_000, rpdMs: 86_400_000 };
-  const spends = [{ agentId, month, costNanos: 10, baseNanos: 0 }];
-  const first = ++seq;
-  const outcomes = [];
-  for (const at of [first, first, ++seq, first]) {
-    outcomes.push((await call({ windows, looks: [], spends, seq: at })).reply.applied);
-  }
-  expect(outcomes).toEqual([true, false, true, false]);
-  const spent = (await call({ windows, looks: [look(agentId)] })).reply.verdicts[0]!.spentNanos;
-  expect(spent).toBe(20);
+  const windows = { minute: 60_000, day: 86_400_000 };
+  const terms = termsOf({ agentId, budgetNanos: 1_000 });
+  const mine = new Purses(10, 'mine');
+  const theirs = new Purses(10, 'theirs');
+  const spent = async (purses: Purses, costNanos: number) =>
+    (await call({ windows, terms, costNanos, purses })).verdict.spentNanos;
+  expect(await spent(mine, 10)).toBe(10);
+  expect(await spent(mine, 0)).toBe(10);
+  expect(await spent(theirs, 5)).toBe(15);
+  expect(await spent(mine, 3)).toBe(18);
+  await server.admin.flushall();
+  expect(await spent(theirs, 0)).toBe(5);
+  expect(await spent(mine, 0)).toBe(18);
 });
+
+test('admit.lua: a hold counts until its lease is over, and no longer', async () => {
+  const agentId = freshAgent();
+  const start = Date.UTC(2026, 5, 1) * 1000;
+  const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
+  const ask = async (purses: Purses, clockUs: number, holdNanos: number, wanted = 1) =>
+    (await call({ windows: {}, terms, holdNanos, wanted, purses, clockUs })).verdict;
+  const dead = new Purses(10, 'test');
+  expect((await ask(dead, start, 60)).admitted).toBe(1);
+  // Another writer: the field's name is the writer that the call names.
+  const refused = await callAs('other', terms, 41, start + 14_999_999);
+  expect(refused).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 60 });
+  expect(await callAs('other', terms, 41, start + 15_000_000)).toMatchObject({ admitted: 1, heldNanos: 41 });
+  expect(await server.admin.hkeys(`acg:{${agentId}}:hold`)).toEqual(['other']);
+});
+
+async function callAs(writer: string, terms: AgentTerms, holdNanos: number, clockUs: number): Promise<Verdict> {
+  const batch = new TurnBatch(0, new Purses(10, writer));
+  batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
+  batch.seal();
+  const header = { windows: REAL_WINDOWS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
+  const keys = callKeys(header, batch);
+  const clock = [Math.floor(clockUs / 1e6), clockUs % 1e6];
+  const sent = ['EVAL', clocked, keys.length, ...keys, encodeCall(header, batch), writer, ...clock] as const;
+  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
+  return decodeReply(reply, batch, header.month)!.verdicts[0]!;
+}
 
 test('several data planes on one Redis: exactly the limit passes, and spend adds up to the nano-dollar', async () => {
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000 };
@@ -283,7 +363,7 @@ test('several data planes on one Redis: exactly the limit passes, and spend adds
           traffic.map(async ([plane, costNanos], index) => {
             if (index % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
             const answer = await admit(planes[plane]!, asked);
-            if (answer.outcome === 'admitted') planes[plane]!.addSpend(agentId, costNanos);
+            if (answer.outcome === 'admitted') addSpend(planes[plane]!, agentId, costNanos);
             return answer.outcome === 'admitted' ? costNanos : 0;
           }),
         );

@@ -1,14 +1,14 @@
 /** What every implementation of `Counters` guarantees, run against each of them. */
-import { DAY_MS } from '@acg/base/units';
-import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/counters/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
-import { RPD_ROW, RPM_ROW } from '@acg/dataplane/counters/limit-table';
+import { BUDGET_ROW, limitRow, RPD_ROW, RPM_ROW, type Windows } from '@acg/dataplane/counters/limit-table';
+import { type TestTerms, termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { admit, request, standing } from './counters-promises.js';
+import { addSpend, admit, request, standing } from './counters-promises.js';
 
 export interface Subject {
   /** Counters with windows of the given length, each with a view on the same store. */
-  open(windows: { rpmMs: number; rpdMs: number }): Promise<Counters>;
+  open(windows: Partial<Windows>): Promise<Counters>;
   /** Lets the store's time pass. */
   advance(ms: number): Promise<void>;
   /** The store's time. */
@@ -17,6 +17,8 @@ export interface Subject {
 
 let sequence = 0;
 const freshAgent = (): string => `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
+const DAY_MS = 86_400_000;
+const TPM_ROW = limitRow('tpm', 'agent_provider');
 
 export function describeCounters(name: string, subject: () => Subject): void {
   describe(`counters in ${name}`, () => {
@@ -31,7 +33,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     };
 
     beforeEach(async () => {
-      counters = await subject().open({ rpmMs: 60_000, rpdMs: DAY_MS });
+      counters = await subject().open({ minute: 60_000, day: DAY_MS });
       agentId = freshAgent();
       month = formatMonth(monthOfMs(await subject().nowMs()));
     });
@@ -80,7 +82,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     test('order: rpm before rpd before budget', async () => {
       const asked = { rpmLimit: 1, rpdLimit: 1, budgetNanos: 10, spendFloorNanos: 0 };
       expect((await admit(counters, ask(asked))).outcome).toBe('admitted');
-      counters.addSpend(agentId, 10);
+      addSpend(counters, agentId, 10, parseMonth(month));
       expect((await admit(counters, ask(asked))).outcome).toBe('rpm');
       expect((await admit(counters, ask({ ...asked, rpmLimit: 2 }))).outcome).toBe('rpd');
       expect((await admit(counters, ask({ ...asked, rpmLimit: 2, rpdLimit: 2 }))).outcome).toBe('budget');
@@ -91,10 +93,10 @@ export function describeCounters(name: string, subject: () => Subject): void {
 
     test('budget: to the nano-dollar, over all providers, until the month ends', async () => {
       const budgetNanos = 1_000_000_007;
-      counters.addSpend(agentId, 1_000_000_006);
+      addSpend(counters, agentId, 1_000_000_006, parseMonth(month));
       const below = await admit(counters, ask({ budgetNanos }));
       expect(below).toMatchObject({ outcome: 'admitted', spentNanos: 1_000_000_006 });
-      counters.addSpend(agentId, 1);
+      addSpend(counters, agentId, 1, parseMonth(month));
       const at = await admit(counters, ask({ budgetNanos, providerSlug: 'anthropic' }));
       expect(at).toMatchObject({ outcome: 'budget', spentNanos: 1_000_000_007 });
       expect(at.passesAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
@@ -111,12 +113,179 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect(refused).toMatchObject({ outcome: 'budget', spentNanos: 100 });
     });
 
-    test('budget: a counter that does not exist yet goes on from the floor', async () => {
+    test('budget: what data planes have spent and what the ledger has are never added', async () => {
       const asked = { budgetNanos: 150, spendFloorNanos: 100 };
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
-      counters.addSpend(agentId, 50);
+      addSpend(counters, agentId, 60, parseMonth(month));
+      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
+      addSpend(counters, agentId, 60, parseMonth(month));
+      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
+      counters.noteLedger(agentId, parseMonth(month), 150, 0);
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
-      expect(await admit(counters, ask({ budgetNanos: 151 }))).toMatchObject({ outcome: 'admitted', spentNanos: 150 });
+    });
+
+    test('budget: what only the ledger counts is added to what data planes have spent', async () => {
+      addSpend(counters, agentId, 60, parseMonth(month));
+      const asked = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOwnNanos: 40 };
+      for (let i = 0; i < 2; i++) {
+        expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+      }
+      counters.noteLedger(agentId, parseMonth(month), 45, 45);
+      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
+    });
+
+    test('budget: a call belongs to the month in which it was admitted', async () => {
+      const asked = ask({ budgetNanos: 100 });
+      const admission = await admit(counters, asked);
+      expect(admission.month).toBe(parseMonth(month));
+      addSpend(counters, agentId, 100, admission.month - 1);
+      expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 0 });
+      addSpend(counters, agentId, 100, admission.month);
+      expect(await admit(counters, asked)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+    });
+
+    test('budget: of the project and of the organization, over all of their agents; the tightest says which', async () => {
+      const other = freshAgent();
+      const spend = (agent: string, terms: TestTerms, costNanos: number): void =>
+        counters.settle({
+          terms: termsOf({ agentId: agent, ...terms }),
+          providerSlug: 'openai',
+          month: parseMonth(month),
+          costNanos,
+          tokens: 0,
+          holdNanos: 0,
+        });
+      const before = await standing(counters, {
+        terms: ask({ projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 }).terms,
+        providerSlugs: [],
+      });
+      const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
+      const limits = { budgetNanos: 500, projectBudgetNanos: project! + 150, orgBudgetNanos: org! + 200 };
+      const refusedBy = async (agent: string): Promise<number> =>
+        (await admit(counters, ask({ ...limits, agentId: agent }))).refusedBy;
+      spend(agentId, limits, 100);
+      expect(await refusedBy(agentId)).toBe(-1);
+      spend(other, limits, 50);
+      expect(await refusedBy(agentId)).toBe(limitRow('budget', 'project'));
+      expect(await refusedBy(other)).toBe(limitRow('budget', 'project'));
+      spend(other, { ...limits, projectBudgetNanos: 1e15 }, 50);
+      const wide = { ...limits, projectBudgetNanos: 1e15 };
+      expect((await admit(counters, ask(wide))).refusedBy).toBe(limitRow('budget', 'org'));
+      const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15, budgetNanos: 100 };
+      expect((await admit(counters, ask(open))).refusedBy).toBe(BUDGET_ROW);
+    });
+
+    test('tpm: tokens of ended calls refuse at the limit, per provider, and say when a call passes', async () => {
+      const asked = ask({ tpmLimit: 100 });
+      const spend = (tokens: number): void =>
+        counters.settle({
+          terms: asked.terms,
+          providerSlug: 'openai',
+          month: parseMonth(month),
+          costNanos: 0,
+          tokens,
+          holdNanos: 0,
+        });
+      const before = await subject().nowMs();
+      spend(99);
+      expect((await admit(counters, asked)).outcome).toBe('admitted');
+      spend(1);
+      const refused = await admit(counters, asked);
+      expect(refused).toMatchObject({ outcome: 'tpm', refusedBy: TPM_ROW });
+      expect(refused.passesAtSec).toBeGreaterThanOrEqual(Math.floor(before / 1000) + 60);
+      expect(refused.passesAtSec).toBeLessThanOrEqual(Math.ceil((await subject().nowMs()) / 1000) + 61);
+      expect((await admit(counters, ask({ tpmLimit: 101 }))).outcome).toBe('admitted');
+      expect((await admit(counters, ask({ tpmLimit: 100, providerSlug: 'anthropic' }))).outcome).toBe('admitted');
+      expect((await admit(counters, ask({ tpmLimit: 1, rpdLimit: 1 }))).outcome).toBe('rpd');
+      expect((await admit(counters, ask({ tpmLimit: 1, budgetNanos: 0 }))).outcome).toBe('tpm');
+      const shown = await standing(counters, { terms: asked.terms, providerSlugs: ['openai'] });
+      expect(shown?.windows[0]?.remaining[TPM_ROW]).toBe(0);
+    });
+
+    test('tpm: tokens leave bit by bit after their minute', async () => {
+      const short = await subject().open({ minute: 60_000, day: DAY_MS, tokenMinute: 120 });
+      const asked = ask({ tpmLimit: 10 });
+      const settlement = { terms: asked.terms, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
+      for (let round = 0; round < 3; round++) {
+        short.settle({ ...settlement, tokens: 6, holdNanos: 0 });
+        expect((await admit(short, asked)).outcome).toBe('admitted');
+        short.settle({ ...settlement, tokens: 4, holdNanos: 0 });
+        expect((await admit(short, asked)).outcome).toBe('tpm');
+        await subject().advance(125);
+      }
+      await short.close();
+    });
+
+    describe('holds', () => {
+      const hard = (holdNanos: number, budgetNanos = 100) => ask({ hardBudget: true, budgetNanos, holdNanos });
+      const settle = (holdNanos: number, costNanos: number): void =>
+        counters.settle({
+          terms: hard(0).terms,
+          providerSlug: 'openai',
+          month: parseMonth(month),
+          costNanos,
+          tokens: 0,
+          holdNanos,
+        });
+
+      test('admitted while spend, live holds and the own hold fit; refused above', async () => {
+        const answers = await Promise.all(Array.from({ length: 6 }, () => admit(counters, hard(30))));
+        expect(answers.map((answer) => answer.outcome)).toEqual([
+          ...['admitted', 'admitted', 'admitted'],
+          ...['budget', 'budget', 'budget'],
+        ]);
+        expect(answers[5]).toMatchObject({ refusedBy: BUDGET_ROW, spentNanos: 0, heldNanos: 90, holdNanos: 30 });
+        expect((await admit(counters, hard(11))).outcome).toBe('budget');
+        expect((await admit(counters, hard(10))).outcome).toBe('admitted');
+        expect((await admit(counters, hard(1))).outcome).toBe('budget');
+      });
+
+      test('different holds of one turn are each looked at in order of arrival', async () => {
+        const answers = await Promise.all([60, 50, 40, 1].map((nanos) => admit(counters, hard(nanos))));
+        expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'budget', 'admitted', 'budget']);
+      });
+
+      test('settling replaces the hold by the cost', async () => {
+        expect((await admit(counters, hard(100))).outcome).toBe('admitted');
+        expect((await admit(counters, hard(1))).outcome).toBe('budget');
+        settle(100, 40);
+        expect(await admit(counters, hard(60))).toMatchObject({ outcome: 'admitted', spentNanos: 40 });
+        expect(await admit(counters, hard(1))).toMatchObject({ outcome: 'budget', spentNanos: 40, heldNanos: 60 });
+        settle(60, 0);
+        expect((await admit(counters, hard(60))).outcome).toBe('admitted');
+        expect((await admit(counters, hard(61))).outcome).toBe('budget');
+      });
+
+      test('a call that holds nothing is refused only when the budget is spent', async () => {
+        await admit(counters, hard(100));
+        expect((await admit(counters, hard(0))).outcome).toBe('admitted');
+        settle(100, 100);
+        expect((await admit(counters, hard(0))).outcome).toBe('budget');
+      });
+
+      test('what is refused by another limit takes no hold', async () => {
+        const asked = { hardBudget: true, budgetNanos: 100, holdNanos: 100 };
+        expect((await admit(counters, ask({ ...asked, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe(
+          'admitted',
+        );
+        settle(100, 0);
+        expect((await admit(counters, ask({ ...asked, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe('rpm');
+        expect((await admit(counters, hard(100))).outcome).toBe('admitted');
+      });
+
+      test('a hold can grow while there is room', async () => {
+        const { terms } = hard(0);
+        const grow = (nanos: number): Promise<boolean> =>
+          new Promise((resolve) => counters.grow(terms, nanos, resolve));
+        await admit(counters, hard(60));
+        expect(await grow(30)).toBe(true);
+        expect(await grow(11)).toBe(false);
+        expect(await grow(10)).toBe(true);
+        const shown = await standing(counters, { terms, providerSlugs: [] });
+        expect(shown?.spends[0]).toMatchObject({ spentNanos: 0, heldNanos: 100 });
+        settle(100, 5);
+        expect((await admit(counters, hard(95))).outcome).toBe('admitted');
+      });
     });
 
     test('limits: a change applies to the running windows at once', async () => {
@@ -142,10 +311,10 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const { terms } = ask({ rpmLimit: 60, rpdLimit: 100 });
       const look = { terms, providerSlugs: ['openai', 'resend'] };
       await outcomes(3, ask({ rpmLimit: 60, rpdLimit: 100 }));
-      counters.addSpend(agentId, 42);
+      addSpend(counters, agentId, 42, parseMonth(month));
       for (let i = 0; i < 2; i++) {
         const shown = await standing(counters, look);
-        expect(shown?.spentNanos).toBe(42);
+        expect(shown?.spends[0]?.spentNanos).toBe(42);
         expect(shown?.windows[0]).toMatchObject({ providerSlug: 'openai' });
         expect(shown?.windows[0]?.remaining[RPM_ROW]).toBe(57);
         expect(shown?.windows[0]?.remaining[RPD_ROW]).toBe(97);
@@ -156,7 +325,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     });
 
     test('rpm: what was admitted leaves after the window, and the log goes on over many windows', async () => {
-      const short = await subject().open({ rpmMs: 40, rpdMs: DAY_MS });
+      const short = await subject().open({ minute: 40, day: DAY_MS });
       let admitted = 0;
       for (let round = 0; round < 30; round++) {
         const answers = await Promise.all(Array.from({ length: 4 }, () => admit(short, ask({ rpmLimit: 3 }))));
@@ -169,7 +338,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     });
 
     test('rpd: the window starts with the first admitted request and the next one with the next', async () => {
-      const short = await subject().open({ rpmMs: 5, rpdMs: 50 });
+      const short = await subject().open({ minute: 5, day: 50 });
       const asked = ask({ rpdLimit: 2, rpmLimit: 1000 });
       for (let round = 0; round < 3; round++) {
         const answers = await Promise.all(Array.from({ length: 3 }, () => admit(short, asked)));

@@ -1,5 +1,6 @@
 /** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
+import { monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import type {
   Admission,
   AdmissionRequest,
@@ -31,10 +32,27 @@ export class CountingMetrics implements CountersMetrics {
 }
 
 /** A request without a budget, limits far away. */
-export const request = ({
-  providerSlug = 'openai',
-  ...terms
-}: TestTerms & { readonly providerSlug?: string } = {}): AdmissionRequest => ({ terms: termsOf(terms), providerSlug });
+export const request = ({ providerSlug = 'openai', holdNanos = 0, ...terms }: TestRequest = {}): AdmissionRequest => ({
+  terms: termsOf(terms),
+  providerSlug,
+  holdNanos,
+});
+
+export interface TestRequest extends TestTerms {
+  readonly providerSlug?: string;
+  readonly holdNanos?: number;
+}
+
+/** A call of this agent has cost so much. */
+export function addSpend(
+  counters: Pick<Counters, 'settle'>,
+  agentId: string,
+  costNanos: number,
+  month = monthOfMs(Date.now()),
+): void {
+  const terms = termsOf({ agentId });
+  counters.settle({ terms, providerSlug: 'openai', month, costNanos, tokens: 0, holdNanos: 0 });
+}
 
 /** Waits until `condition` holds; the test's own timeout is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -3,7 +3,7 @@ import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
 import { TcpProxy } from '../tcp-proxy.js';
-import { admit, CountingMetrics, capturingLog, request, standing, until } from './counters-promises.js';
+import { addSpend, admit, CountingMetrics, capturingLog, request, standing, until } from './counters-promises.js';
 
 const AGENT = '00000000-0000-7000-8000-00000000fa11';
 const GONE = 'warn: counter store unavailable: requests pass unchecked';
@@ -33,7 +33,8 @@ async function open(port: number, timeoutMs = TIMEOUT_MS): Promise<RedisCounters
 
 /** Month spend that the store itself holds. */
 async function storedSpend(): Promise<number> {
-  return Number(await server.admin.get(`acg:{${AGENT}}:spend:${thisMonth()}`));
+  const figures = await server.admin.hgetBuffer(`acg:{${AGENT}}:m:${thisMonth()}`, 's');
+  return figures === null ? 0 : figures.readDoubleLE(0);
 }
 
 /** Fills the minute of the agent, so that an enforcing store refuses. */
@@ -175,12 +176,12 @@ describe('counters, fail-open', () => {
 
 describe('counters, spend over failures', () => {
   test('spend of an outage is added when the store is back, once', async () => {
-    counters.addSpend(AGENT, 1_000);
+    addSpend(counters, AGENT, 1_000);
     await until(async () => (await storedSpend()) === 1_000);
     server.pause();
-    for (let i = 0; i < 50; i++) counters.addSpend(AGENT, 3);
+    for (let i = 0; i < 50; i++) addSpend(counters, AGENT, 3);
     await until(() => !counters.enforcing);
-    for (let i = 0; i < 50; i++) counters.addSpend(AGENT, 5);
+    for (let i = 0; i < 50; i++) addSpend(counters, AGENT, 5);
     server.resume();
     await until(() => counters.enforcing);
     expect(await storedSpend()).toBe(1_000 + 50 * 3 + 50 * 5);
@@ -195,9 +196,9 @@ describe('counters, spend over failures', () => {
     await admit(counters, asked());
     const before = proxy.connections;
     server.pause();
-    counters.addSpend(AGENT, 77);
+    addSpend(counters, AGENT, 77);
     await until(() => proxy.connections > before); // given up and connected anew, while the store sleeps
-    counters.addSpend(AGENT, 5);
+    addSpend(counters, AGENT, 5);
     server.resume();
     await until(() => counters.enforcing);
     expect(await storedSpend()).toBe(82);
@@ -205,7 +206,7 @@ describe('counters, spend over failures', () => {
 
   test('an answer lost after the store had added: not added again', async () => {
     proxy.cutNextAnswer = true;
-    counters.addSpend(AGENT, 77);
+    addSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
     await until(() => counters.enforcing);
     expect(await storedSpend()).toBe(77);
@@ -213,26 +214,26 @@ describe('counters, spend over failures', () => {
 
   test('a request lost before the store had it: added after all', async () => {
     proxy.cutNextRequest = true;
-    counters.addSpend(AGENT, 77);
+    addSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
     await until(() => counters.enforcing);
     expect(await storedSpend()).toBe(77);
   });
 
   test('a flushed store goes on from what was seen', async () => {
-    counters.addSpend(AGENT, 900);
+    addSpend(counters, AGENT, 900);
     expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
       outcome: 'admitted',
       spentNanos: 900,
     });
     await server.admin.flushall();
-    counters.addSpend(AGENT, 99);
+    addSpend(counters, AGENT, 99);
     expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
       outcome: 'admitted',
       spentNanos: 999,
     });
     await server.admin.flushall();
-    counters.addSpend(AGENT, 1);
+    addSpend(counters, AGENT, 1);
     expect(await admit(counters, asked({ budgetNanos: 1_000 }))).toMatchObject({
       outcome: 'budget',
       spentNanos: 1_000,
@@ -243,7 +244,7 @@ describe('counters, spend over failures', () => {
     let losses = 0;
     counters.onDataLost(() => losses++);
     const budgeted = asked({ budgetNanos: 1_000_000, rpmLimit: 1_000 });
-    counters.addSpend(AGENT, 1);
+    addSpend(counters, AGENT, 1);
     await until(async () => (await storedSpend()) === 1);
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
     server.pause();
@@ -256,7 +257,7 @@ describe('counters, spend over failures', () => {
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
     expect(losses).toBe(1);
     expect(lines).toEqual([GONE, BACK, 'warn: counter store lost data: month spend goes on from the ledger']);
-    counters.addSpend(AGENT, 1);
+    addSpend(counters, AGENT, 1);
     await until(async () => (await storedSpend()) === 2);
     await admit(counters, budgeted);
     await server.kill();
@@ -268,11 +269,11 @@ describe('counters, spend over failures', () => {
   });
 
   test('a store restarted empty with spend in the journal and in the ledger counts it once', async () => {
-    counters.addSpend(AGENT, 500);
+    addSpend(counters, AGENT, 500);
     await until(async () => (await storedSpend()) === 500);
     await server.kill();
     expect((await admit(counters, asked({ budgetNanos: 10_000 }))).outcome).toBe('unchecked');
-    counters.addSpend(AGENT, 250);
+    addSpend(counters, AGENT, 250);
     // A context fetched meanwhile: the ledger has both records.
     await admit(counters, asked({ budgetNanos: 10_000, spendFloorNanos: 750 }));
     await server.restart();
@@ -283,10 +284,10 @@ describe('counters, spend over failures', () => {
   });
 
   test('a store rolled back to an old snapshot does not give spend back', async () => {
-    counters.addSpend(AGENT, 100);
+    addSpend(counters, AGENT, 100);
     await until(async () => (await storedSpend()) === 100);
     await server.admin.save();
-    counters.addSpend(AGENT, 900);
+    addSpend(counters, AGENT, 900);
     await until(async () => (await storedSpend()) === 1_000);
     await server.kill();
     await until(async () => (await admit(counters, asked())).outcome === 'unchecked');

@@ -55,7 +55,7 @@ export class LimitsModel {
     const live = this.live(pair, nowUs);
     const today = this.dayCount(pair, nowUs);
     const left = Math.max(0, rpmLimit - live.length);
-    const rpmResetAtSec = seconds((live[0] ?? nowUs - this.rpmUs) + this.rpmUs);
+    const rpmResetAtSec = live.length === 0 ? 0 : seconds(live[0]! + this.rpmUs);
     if (live.length >= rpmLimit) {
       const passes = live[live.length - rpmLimit]! + this.rpmUs;
       return { outcome: 'rpm', rpmRemaining: 0, rpmResetAtSec, passesAtSec: seconds(passes) };

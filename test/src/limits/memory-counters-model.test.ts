@@ -4,7 +4,7 @@ import type { Admission } from '@acg/dataplane/counters/counters';
 import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { request } from './counters-promises.js';
+import { addSpend, request } from './counters-promises.js';
 import { LimitsModel } from './limits-model.js';
 
 const MINUTE_US = 60_000_000;
@@ -31,7 +31,7 @@ test('memory counters: agree with the model on every answer, over windows, days 
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
       let nowUs = Date.UTC(2026, 0, 30, 23, 59, 30) * 1000;
-      const counters = new MemoryCounters(() => nowUs, { rpmMs: MINUTE_US / 1000, rpdMs: DAY_US / 1000 });
+      const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
       const model = new LimitsModel(MINUTE_US, DAY_US);
       for (const { advanceUs, provider, rpmLimit, rpdLimit, budgetNanos, costNanos, burst } of steps) {
         nowUs += advanceUs;
@@ -44,7 +44,7 @@ test('memory counters: agree with the model on every answer, over windows, days 
           });
           expect(answer).toMatchObject(expected);
         }
-        counters.addSpend(request().terms.agentId, costNanos);
+        addSpend(counters, request().terms.agentId, costNanos, monthOfMs(nowUs / 1000));
         model.addSpend(nowUs, costNanos);
       }
     }),
@@ -54,7 +54,7 @@ test('memory counters: agree with the model on every answer, over windows, days 
 
 test('memory counters: a month ends at its last microsecond in UTC', () => {
   let nowUs = Date.UTC(2028, 1, 29, 23, 59, 59, 999) * 1000 + 999;
-  const counters = new MemoryCounters(() => nowUs, { rpmMs: MINUTE_US / 1000, rpdMs: DAY_US / 1000 });
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const outcome = (): string => {
     let seen = '';
     counters.admit(request({ budgetNanos: 5 }), (admission) => {
@@ -62,7 +62,7 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
     });
     return seen;
   };
-  counters.addSpend(request().terms.agentId, 5);
+  addSpend(counters, request().terms.agentId, 5, monthOfMs(nowUs / 1000));
   expect(outcome()).toBe('budget');
   nowUs += 1;
   expect(outcome()).toBe('admitted');
@@ -70,7 +70,7 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
 
 test('memory counters: a clock that steps back a little frees nothing early, one that steps back far starts over', () => {
   let nowUs = Date.UTC(2026, 5, 1) * 1000;
-  const counters = new MemoryCounters(() => nowUs, { rpmMs: MINUTE_US / 1000, rpdMs: DAY_US / 1000 });
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const ask = (): Admission => {
     let seen: Admission | null = null;
     counters.admit(request({ rpmLimit: 2 }), (admission) => {
@@ -88,7 +88,7 @@ test('memory counters: a clock that steps back a little frees nothing early, one
 
 test('memory counters: pairs that are idle for a day and spend of past months are dropped', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
-  const counters = new MemoryCounters(() => nowUs, { rpmMs: MINUTE_US / 1000, rpdMs: DAY_US / 1000 });
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const month = formatMonth(monthOfMs(nowUs / 1000));
   for (let agent = 0; agent < 1_000; agent++) {
     const asked = request({ agentId: `agent-${agent}`, budgetNanos: 10, spendFloorNanos: 1, spendFloorMonth: month });

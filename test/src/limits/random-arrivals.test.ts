@@ -13,7 +13,7 @@ let server: RedisServer;
 let planes: RedisCounters[];
 beforeAll(async () => {
   server = await RedisServer.start();
-  const windows = { rpmMs: WINDOW_MS, rpdMs: 86_400_000 };
+  const windows = { minute: WINDOW_MS, day: 86_400_000 };
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000, windows };
   planes = Array.from({ length: PLANES }, () => new RedisCounters(options, silentLog, new CountingMetrics()));
   await Promise.all(planes.map((plane) => plane.start()));

@@ -6,13 +6,28 @@ import { join } from 'node:path';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
-import { admit, CountingMetrics, capturingLog, request, silentLog } from './counters-promises.js';
+import { addSpend, admit, CountingMetrics, capturingLog, request, silentLog } from './counters-promises.js';
 
 let directory: string;
 let server: RedisServer;
 let caPem: string;
 /** What docs/operations.md tells operators to give the data planes' user. */
-const RIGHTS = ['~acg:*', '+evalsha', '+eval', '+get', '+set', '+incrby', '+expire', '+getrange', '+setrange', '+time'];
+const RIGHTS = [
+  '~acg:*',
+  '+evalsha',
+  '+eval',
+  '+get',
+  '+set',
+  '+expire',
+  '+pexpire',
+  '+getrange',
+  '+setrange',
+  '+time',
+  '+hmget',
+  '+hset',
+  '+hdel',
+  '+hgetall',
+];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'acg-tls-'));
@@ -98,7 +113,7 @@ test('access: TLS and an ACL user with no more than the script needs', async () 
   await counters.start();
   expect(counters.enforcing).toBe(true);
   const asked = request({ rpmLimit: 1, budgetNanos: 100 });
-  counters.addSpend(asked.terms.agentId, 7);
+  addSpend(counters, asked.terms.agentId, 7);
   expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
   expect((await admit(counters, asked)).outcome).toBe('rpm');
   await counters.close();

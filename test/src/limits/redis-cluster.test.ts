@@ -1,10 +1,11 @@
 import type { Logger } from '@acg/base/log';
 import { hashSlot } from '@acg/dataplane/counters/hash-slot';
+import type { Windows } from '@acg/dataplane/counters/limit-table';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisCluster } from '../redis-cluster.js';
 import { describeCounters, type Subject } from './counters-conformance.js';
-import { admit, CountingMetrics, capturingLog, request, silentLog, until } from './counters-promises.js';
+import { addSpend, admit, CountingMetrics, capturingLog, request, silentLog, until } from './counters-promises.js';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ const nowMs = async (): Promise<number> => {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 };
 
-async function open(windows = { rpmMs: 60_000, rpdMs: 86_400_000 }, log = silentLog, metrics = new CountingMetrics()) {
+async function open(windows: Partial<Windows> = {}, log = silentLog, metrics = new CountingMetrics()) {
   const options = { urls: cluster.urls, connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000, windows };
   const counters = new RedisCounters(options, log, metrics);
   await counters.start();
@@ -124,14 +125,14 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
   const slot = hashSlot(agent(index));
   const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
-  counters.addSpend(asked.terms.agentId, 60);
+  addSpend(counters, asked.terms.agentId, 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
   // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
   await master.admin.set(`{${agent(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
-  counters.addSpend(asked.terms.agentId, 40);
+  addSpend(counters, asked.terms.agentId, 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
   // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
   await until(async () => {

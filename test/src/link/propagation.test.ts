@@ -2,7 +2,7 @@
 import { createLogger } from '@acg/base/log';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { InvalidationFeed } from '@acg/controlplane/watch/invalidation-feed';
-import { UNLIMITED } from '@acg/dataplane/counters/limit-table';
+import { BUDGET_ROW, LIMIT_TABLE, RPM_ROW, UNLIMITED } from '@acg/dataplane/counters/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
@@ -60,12 +60,13 @@ test('push: a revoked key, a paused, changed or deleted agent', async () => {
   const { secretKey, key } = await newKey({ agentId: agent.id });
   expect((await watched.lookUp(secretKey)).context).toMatchObject({
     keyId: key.id,
-    terms: { limits: [60, 10_000, UNLIMITED] },
+    terms: { limits: LIMIT_TABLE.map((row) => row.default ?? UNLIMITED) },
   });
   const limited = await afterPush(secretKey, () =>
     ok('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 5, budgetCentsMonthly: 100 }),
   );
-  expect(limited.context?.terms.limits).toEqual([5, 10_000, 100 * NANOS_PER_CENT]);
+  expect(limited.context?.terms.limits[RPM_ROW]).toBe(5);
+  expect(limited.context?.terms.limits[BUDGET_ROW]).toBe(100 * NANOS_PER_CENT);
   const paused = await afterPush(secretKey, () => ok('PATCH', `/v1/agents/${agent.id}/status`, { status: 'paused' }));
   expect(paused.context!.agentStatus).toBe('paused');
   expect(watched.ended).toContain(`agent ${agent.id}`);

@@ -18,7 +18,7 @@ export function createAdmit(counters: Pick<Counters, 'admit'>, advance: Advance)
     const { context, upstream } = x.routed;
     let waiting = false;
     let result: StageResult = WAIT;
-    counters.admit({ terms: context.terms, providerSlug: upstream.providerSlug }, (admission) => {
+    counters.admit({ terms: context.terms, providerSlug: upstream.providerSlug, holdNanos: 0 }, (admission) => {
       if (!waiting) {
         result = decide(x, admission);
       } else if (!x.over && decide(x, admission) === NEXT) {

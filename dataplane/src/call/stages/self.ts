@@ -12,7 +12,7 @@
 import type { Circuits } from '../../circuit/circuits.js';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { AgentStanding, Counters, WindowStanding } from '../../counters/counters.js';
-import { BUDGET_ROW, LIMIT_TABLE, type Limits, shown } from '../../counters/limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, type Limits, shown, UNLIMITED } from '../../counters/limit-table.js';
 import type { Exchange } from '../exchange.js';
 import { DONE, type Stage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
@@ -50,7 +50,7 @@ function describe(
       status: context.agentStatus,
     },
     limits: describeLimits(context.terms.limits),
-    spentCents: standing === null ? null : shown(BUDGET, standing.spentNanos),
+    spentCents: standing === null ? null : shown(BUDGET, standing.spends[0]!.spentNanos),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
     providers: Array.from(context.upstreams.values(), (upstream) => {
@@ -59,7 +59,7 @@ function describe(
         slug: upstream.providerSlug,
         status: upstream.accountStatus,
         circuit: circuits.view(upstream.circuitKey)?.state ?? 'CLOSED',
-        ...describeWindows(window),
+        ...describeWindows(context.terms.limits, window),
         policy: upstream.policy,
       };
     }),
@@ -69,16 +69,20 @@ function describe(
 /** `{rpm, rpd, budgetCents}`; null = none. */
 function describeLimits(limits: Limits): Readonly<Record<string, number | null>> {
   return Object.fromEntries(
-    LIMIT_TABLE.map((row, at) => [row.unit === 'cents' ? `${row.type}Cents` : row.type, shown(row, limits[at]!)]),
+    LIMIT_TABLE.filter(({ scope }) => scope !== 'project' && scope !== 'org').map((row, at) => [
+      row.unit === 'cents' ? `${row.type}Cents` : row.type,
+      shown(row, limits[at]!),
+    ]),
   );
 }
 
 /** `{rpmRemaining, rpmResetAt, …}`: the rows that count per provider. */
-function describeWindows(window: WindowStanding | undefined): Readonly<Record<string, number | null>> {
+function describeWindows(limits: Limits, window: WindowStanding | undefined): Readonly<Record<string, number | null>> {
   const figures: Record<string, number | null> = {};
   LIMIT_TABLE.forEach(({ type, scope }, at) => {
     if (scope !== 'agent_provider') return;
-    figures[`${type}Remaining`] = window?.remaining[at] ?? null;
+    const isLimited = limits[at] !== UNLIMITED;
+    figures[`${type}Remaining`] = isLimited ? (window?.remaining[at] ?? null) : null;
     figures[`${type}ResetAt`] = window?.resetAtSec[at] ?? null;
   });
   return figures;

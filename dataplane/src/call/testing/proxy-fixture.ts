@@ -8,7 +8,14 @@ import type { IUsageRecord } from '@acg/proto/messages';
 import type { Circuit } from '../../circuit/circuits.js';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
-import type { Admission, AdmissionRequest, AgentStanding, StandingRequest } from '../../counters/counters.js';
+import { monthOfMs } from '../../counters/calendar-month.js';
+import type {
+  Admission,
+  AdmissionRequest,
+  AgentStanding,
+  Settlement,
+  StandingRequest,
+} from '../../counters/counters.js';
 import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
 import { termsOf } from '../../counters/testing/terms-fixture.js';
 import type { UsageMeter, UsageReading } from '../../metering/meter.js';
@@ -101,13 +108,24 @@ export const ADMITTED: Admission = {
   passesAtSec: 0,
   rpmRemaining: 59,
   rpmResetAtSec: 1_900_000_000,
+  month: monthOfMs(Date.UTC(2026, 10)),
   spentNanos: 0,
+  heldNanos: 0,
+  holdNanos: 0,
 };
 
 /** A refusal by the first row of that type. */
 export const refusedAdmission = (type: LimitType, passesAtSec: number, spentNanos = 0): Admission => {
   const refusedBy = LIMIT_TABLE.findIndex((row) => row.type === type);
-  return { outcome: type, refusedBy, passesAtSec, rpmRemaining: 0, rpmResetAtSec: passesAtSec, spentNanos };
+  return {
+    ...ADMITTED,
+    outcome: type,
+    refusedBy,
+    passesAtSec,
+    rpmRemaining: 0,
+    rpmResetAtSec: passesAtSec,
+    spentNanos,
+  };
 };
 
 /** Every part that a test may look at or change while the server runs. */
@@ -117,6 +135,7 @@ export class Fixture {
   readonly admissions: AdmissionRequest[] = [];
   /** Looks at the limits that consumed nothing. */
   readonly looks: StandingRequest[] = [];
+  readonly settlements: Settlement[] = [];
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
@@ -218,7 +237,10 @@ export class Fixture {
           if (this.admitLater) setImmediate(() => done(this.admission));
           else done(this.admission);
         },
-        addSpend: (agentId, costNanos) => void this.spend.push([agentId, costNanos]),
+        settle: (settlement) => {
+          this.settlements.push(settlement);
+          if (settlement.costNanos > 0) this.spend.push([settlement.terms.agentId, settlement.costNanos]);
+        },
         standing: (request, done) => {
           this.looks.push(request);
           done(this.standing);

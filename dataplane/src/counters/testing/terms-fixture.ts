@@ -1,30 +1,67 @@
 /** Terms of an agent for tests: limits by their names, everything else as it is without them. */
 import { NANOS_PER_CENT } from '@acg/base/units';
-import type { AgentTerms } from '../agent-terms.js';
+import { type AgentTerms, agentTerms, DEFAULT_HOLD_OUTPUT_TOKENS } from '../agent-terms.js';
 import { parseMonth } from '../calendar-month.js';
-import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../limit-table.js';
+import { LIMIT_TABLE, type LimitScope, type LimitType, limitRow, UNLIMITED } from '../limit-table.js';
 
 export interface TestTerms {
   readonly agentId?: string;
   readonly rpmLimit?: number;
   readonly rpdLimit?: number;
+  readonly tpmLimit?: number;
   readonly budgetNanos?: number | null;
   readonly budgetCents?: number | null;
+  readonly projectBudgetNanos?: number;
+  readonly orgBudgetNanos?: number;
+  readonly hardBudget?: boolean;
+  readonly holdMaxOutputTokens?: number;
+  readonly refuseUnchecked?: boolean;
   readonly spendFloorNanos?: number;
+  readonly spendLedgerOwnNanos?: number;
   /** `YYYY-MM` */
   readonly spendFloorMonth?: string;
 }
 
+/** Tags of the project and the organization of every agent of tests. */
+const PROJECT_TAG = 'p:project-1';
+const ORG_TAG = 'o:org-1';
+
 export function termsOf(given: TestTerms = {}): AgentTerms {
   const limits = LIMIT_TABLE.map((row) => row.default ?? UNLIMITED);
-  limits[RPM_ROW] = given.rpmLimit ?? limits[RPM_ROW]!;
-  limits[RPD_ROW] = given.rpdLimit ?? limits[RPD_ROW]!;
+  const set = (type: LimitType, scope: LimitScope, value: number | null | undefined): void => {
+    if (value !== null && value !== undefined) limits[limitRow(type, scope)] = value;
+  };
   const cents = given.budgetCents ?? null;
-  limits[BUDGET_ROW] = given.budgetNanos ?? (cents === null ? UNLIMITED : cents * NANOS_PER_CENT);
-  return {
-    agentId: given.agentId ?? '00000000-0000-7000-8000-000000000001',
+  set('rpm', 'agent_provider', given.rpmLimit);
+  set('rpd', 'agent_provider', given.rpdLimit);
+  set('tpm', 'agent_provider', given.tpmLimit);
+  set('budget', 'agent', given.budgetNanos ?? (cents === null ? null : cents * NANOS_PER_CENT));
+  set('budget', 'project', given.projectBudgetNanos);
+  set('budget', 'org', given.orgBudgetNanos);
+  const agentId = given.agentId ?? '00000000-0000-7000-8000-000000000001';
+  const agent = {
+    row: limitRow('budget', 'agent'),
+    tag: agentId,
+    ledgerNanos: given.spendFloorNanos ?? 0,
+    ledgerOwnNanos: given.spendLedgerOwnNanos ?? 0,
+  };
+  const other = (scope: LimitScope, tag: string) => ({
+    row: limitRow('budget', scope),
+    tag,
+    ledgerNanos: 0,
+    ledgerOwnNanos: 0,
+  });
+  return agentTerms({
+    agentId,
     limits,
     month: parseMonth(given.spendFloorMonth ?? '1970-01'),
-    spentNanos: given.spendFloorNanos ?? 0,
-  };
+    spends: [
+      agent,
+      ...(given.projectBudgetNanos === undefined ? [] : [other('project', PROJECT_TAG)]),
+      ...(given.orgBudgetNanos === undefined ? [] : [other('org', ORG_TAG)]),
+    ],
+    hardBudget: given.hardBudget ?? false,
+    holdMaxOutputTokens: given.holdMaxOutputTokens ?? DEFAULT_HOLD_OUTPUT_TOKENS,
+    refuseUnchecked: given.refuseUnchecked ?? false,
+  });
 }

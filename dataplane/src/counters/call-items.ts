@@ -1,0 +1,46 @@
+/** What one call of admit.lua is about. */
+import type { AgentTerms } from './agent-terms.js';
+import type { OwnTotal, Purse } from './purse.js';
+
+export interface PurseItem {
+  readonly purse: Purse;
+  /** The total that it tells; null = this process has spent nothing of it. Chosen when the call is sent. */
+  total: OwnTotal | null;
+  /** What the total was then. */
+  sentNanos: number;
+  /** Some look asks for the month's spend. */
+  asked: boolean;
+  /** It tells of holds, or some look asks for one. */
+  holds: boolean;
+}
+
+export interface Check {
+  readonly purseIndex: number;
+  readonly row: number;
+  readonly budgetNanos: number;
+}
+
+/** Requests of one pair that came in one turn with the same terms. */
+export interface Look {
+  readonly terms: AgentTerms;
+  /** Null: money only. */
+  readonly providerSlug: string | null;
+  /** How many ask to pass; 0 = only look. */
+  wanted: number;
+  /** Of each that asks. */
+  readonly holdNanos: number;
+  readonly checks: readonly Check[];
+}
+
+export interface TokenItem {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly row: number;
+  tokens: number;
+}
+
+export interface CallItems {
+  readonly purses: readonly PurseItem[];
+  readonly looks: readonly Look[];
+  readonly tokens: readonly TokenItem[];
+}

@@ -1,0 +1,15 @@
+/** What the ledger answers to a batch of usage about the month spend of its agents, projects and organizations. */
+import type { IReportUsageResponse } from '@acg/proto/messages';
+import { parseMonth } from './calendar-month.js';
+import type { Counters } from './counters.js';
+import { scopeTag } from './scope-tag.js';
+
+export function noteLedger(counters: Pick<Counters, 'noteLedger'>, { spend, scopes }: IReportUsageResponse): void {
+  for (const { agentId, month, spentNanos, ledgerNanos } of spend ?? []) {
+    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
+  }
+  for (const { scope, id, month, spentNanos, ledgerNanos } of scopes ?? []) {
+    const tag = scopeTag(scope ?? '', id ?? '');
+    counters.noteLedger(tag, parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
+  }
+}

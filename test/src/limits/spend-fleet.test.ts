@@ -1,0 +1,259 @@
+/**
+ * Month spend over three writers, whatever happens to them and to their store: connections are cut, writers are killed or
+ * forget what is confirmed, the store is flushed, months end, the ledger books what was spent at any later time.
+ *
+ *   never more    than was spent
+ *   never less    than what the ledger has acknowledged, or what writers that are alive and in touch have spent
+ */
+import { callKeys, decodeReply, encodeCall } from '@acg/dataplane/counters/admit-call';
+import { SCRIPT } from '@acg/dataplane/counters/admit-script';
+import { monthOfMs, monthStartSec } from '@acg/dataplane/counters/calendar-month';
+import { REAL_WINDOWS } from '@acg/dataplane/counters/limit-table';
+import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
+import { Purses } from '@acg/dataplane/counters/purses';
+import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
+import { TurnBatch } from '@acg/dataplane/counters/turn-batch';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../redis-server.js';
+import { addSpend, admit, request } from './counters-promises.js';
+
+const clocked = SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
+const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
+const WRITERS = 3;
+const OTHERS = 3;
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** A call to the store on its way: it may arrive late, or never, or arrive and its answer not. */
+interface Parcel {
+  readonly batch: TurnBatch;
+  readonly keys: readonly string[];
+  readonly argument: Buffer;
+  readonly writer: string;
+}
+
+let names = 0;
+
+/** One process run: what it has spent of each month, and what it remembers. */
+class Writer {
+  readonly name = `writer-${names++}`;
+  /** Two others fill it: a third scope pushes out one that is confirmed. */
+  readonly purses = new Purses(2, this.name);
+  readonly parcels: Parcel[] = [];
+
+  spend(agentId: string, month: number, nanos: number): void {
+    this.purses.of(agentId).spend(month, nanos);
+  }
+
+  /** Asks for the agent's spend and tells what it has spent itself. */
+  send(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): Parcel {
+    const terms = termsOf({ agentId, budgetNanos: 1e15 });
+    const batch = new TurnBatch(0, this.purses);
+    const spend = { ...terms.spends[0]!, ledgerNanos: ledger.nanos };
+    batch.lookAtSpend({ ...terms, month: ledger.month }, spend, () => {});
+    batch.seal();
+    const header = { windows: REAL_WINDOWS, month: callerMonth, probe: false, probeTag: '' };
+    const parcel = { batch, keys: callKeys(header, batch), argument: encodeCall(header, batch), writer: this.name };
+    this.parcels.push(parcel);
+    return parcel;
+  }
+}
+
+/** Runs the call in the store; what it says the agent has spent in the store's month. */
+async function arrive({ batch, keys, argument, writer }: Parcel, month: number) {
+  const sent = ['EVAL', clocked, keys.length, ...keys, argument, writer, monthStartSec(month) + 1, 0] as const;
+  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
+  const decoded = decodeReply(reply, batch, month)!;
+  return { decoded, spentNanos: decoded.verdicts[0]!.spentNanos };
+}
+
+function confirm({ batch }: Parcel): void {
+  for (const { purse, total, sentNanos } of batch.purses) {
+    if (total !== null) purse.confirm(total, sentNanos, performance.now());
+  }
+}
+
+type Fate = 'answered' | 'answer lost' | 'never arrives' | 'arrives later';
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('spend' as const),
+      writer: fc.nat(WRITERS - 1),
+      nanos: fc.integer({ min: 1, max: 100 }),
+      /** A call of the month before that ends now. */
+      late: fc.boolean(),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      writer: fc.nat(WRITERS - 1),
+      fate: fc.constantFrom<Fate>('answered', 'answered', 'answer lost', 'never arrives', 'arrives later'),
+      monthsOff: fc.constantFrom(0, 0, 0, -1, 1),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('late parcel' as const), nth: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer: fc.nat(WRITERS - 1) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), writer: fc.nat(WRITERS - 1) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  },
+);
+
+test('month spend: three writers on one store, any interleaving', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+      const agentId = `fleet-${names++}`;
+      const writers = Array.from({ length: WRITERS }, () => new Writer());
+      let month = FIRST_MONTH;
+      /** Truth, by month. */
+      const spent = new Map<number, number>();
+      const booked = new Map<number, number>();
+      /** What living writers remember of the month, and what the store was told and has not lost since. */
+      const lower = (): number => {
+        const remembered = inTouch.reduce((sum, known) => sum + (known.get(month) ?? 0), 0);
+        return Math.max(remembered, booked.get(month) ?? 0);
+      };
+      /** Per writer: its total of each month that the store must have, since it was in touch after the last flush. */
+      let inTouch: Map<number, number>[] = writers.map(() => new Map());
+      const own = writers.map(() => new Map<number, number>());
+      const late: Parcel[] = [];
+      for (const one of steps) {
+        switch (one.do) {
+          case 'spend': {
+            const of = one.late ? month - 1 : month;
+            writers[one.writer]!.spend(agentId, of, one.nanos);
+            spent.set(of, (spent.get(of) ?? 0) + one.nanos);
+            own[one.writer]!.set(of, (own[one.writer]!.get(of) ?? 0) + one.nanos);
+            break;
+          }
+          case 'send': {
+            const ledger = { month, nanos: booked.get(month) ?? 0 };
+            const parcel = writers[one.writer]!.send(agentId, month + one.monthsOff, ledger);
+            if (one.fate === 'never arrives') break;
+            if (one.fate === 'arrives later') {
+              late.push(parcel);
+              break;
+            }
+            const { spentNanos } = await arrive(parcel, month);
+            if (one.fate === 'answered') confirm(parcel);
+            for (const [of, total] of own[one.writer]!) inTouch[one.writer]!.set(of, total);
+            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            expect(spentNanos).toBeGreaterThanOrEqual(lower());
+            break;
+          }
+          case 'late parcel': {
+            const [parcel] = late.splice(one.nth % Math.max(1, late.length), 1);
+            if (parcel === undefined) break;
+            const { spentNanos } = await arrive(parcel, month);
+            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            break;
+          }
+          case 'kill': {
+            // What it has told stays; what it has not is known to the ledger alone, when its spool is read.
+            writers[one.writer] = new Writer();
+            own[one.writer] = new Map();
+            const kept = inTouch[one.writer]!;
+            inTouch.push(kept);
+            inTouch[one.writer] = new Map();
+            break;
+          }
+          case 'forget': {
+            // Others take its place in memory, if the store knows all of it.
+            const writer = writers[one.writer]!;
+            const before = writer.purses.find(agentId);
+            for (let i = 0; i < 2 * OTHERS; i++) writer.purses.of(`other-${names++}`);
+            if (before !== null && writer.purses.find(agentId) !== before) {
+              expect(before.settled).toBe(true); // only what the store has confirmed is forgotten
+              inTouch.push(inTouch[one.writer]!);
+              inTouch[one.writer] = new Map();
+              own[one.writer] = new Map();
+            }
+            break;
+          }
+          case 'flush':
+            await server.admin.flushall();
+            inTouch = writers.map(() => new Map());
+            break;
+          case 'month ends':
+            month++;
+            break;
+          case 'book': {
+            // Some part of what was spent has reached the ledger; more than it had before.
+            for (const [of, total] of spent) {
+              const before = booked.get(of) ?? 0;
+              booked.set(of, before + Math.floor((total - before) * one.share));
+            }
+          }
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+}, 120_000);
+
+test('month spend: in process, any interleaving of spend, bookings, restarts and month ends', async () => {
+  const memoryStep = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({ do: fc.constant('spend' as const), nanos: fc.nat(100), late: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(memoryStep, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+      let month = FIRST_MONTH;
+      const clock = (): number => (monthStartSec(month) + 1) * 1e6;
+      let counters = new MemoryCounters(clock);
+      const spent = new Map<number, number>();
+      const booked = new Map<number, number>();
+      let own = new Map<number, number>();
+      const agentId = 'agent';
+      for (const one of steps) {
+        if (one.do === 'spend') {
+          const of = one.late ? month - 1 : month;
+          addSpend(counters, agentId, one.nanos, of);
+          spent.set(of, (spent.get(of) ?? 0) + one.nanos);
+          own.set(of, (own.get(of) ?? 0) + one.nanos);
+        } else if (one.do === 'restart') {
+          counters = new MemoryCounters(clock);
+          own = new Map();
+        } else if (one.do === 'month ends') {
+          month++;
+        } else {
+          for (const [of, total] of spent) {
+            const before = booked.get(of) ?? 0;
+            booked.set(of, before + Math.floor((total - before) * one.share));
+            counters.noteLedger(agentId, of, booked.get(of)!, 0);
+          }
+        }
+        const ledgerNanos = booked.get(month) ?? 0;
+        const asked = request({ agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6 });
+        const spends = asked.terms.spends.map((spend) => ({ ...spend, ledgerNanos }));
+        const { spentNanos } = await admit(counters, {
+          ...asked,
+          terms: { ...asked.terms, month, spends, budgets: spends },
+        });
+        expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+        expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
