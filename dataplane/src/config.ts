@@ -15,6 +15,8 @@ export interface Config {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
+  /** By which agents reach the data plane, without a slash at its end; null = by the Host of their requests. */
+  readonly publicUrl: string | null;
   readonly metricsHost: string;
   readonly metricsPort: number;
   /** Processes that share the port. */
@@ -63,6 +65,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     dataDir,
     host: read.string('DATAPLANE_HOST', '127.0.0.1'),
     port: read.int('DATAPLANE_PORT', { fallback: 8081, min: 0, max: 65_535 }),
+    publicUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
     metricsHost: read.string('DATAPLANE_METRICS_HOST', '127.0.0.1'),
     metricsPort: read.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
     workers,

@@ -189,6 +189,8 @@ export class Gateway implements OpsSource {
         inflightMax: config.inflightMax,
         handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
         editedBodyBytesMax: config.editedBodyBytesMax,
+        publicUrl: config.publicUrl,
+        trustedProxyCidrs: config.trustedProxyCidrs,
         editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
       },
       contexts: this.#cache,

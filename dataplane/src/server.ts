@@ -31,6 +31,10 @@ export interface ProxyOptions extends AcceptOptions {
   readonly handshakeTimeoutMs: number;
   /** A longer body is not edited; one whose model must be checked is refused. */
   readonly editedBodyBytesMax: number;
+  /** DATAPLANE_PUBLIC_URL; null = not set. */
+  readonly publicUrl: string | null;
+  /** Peers whose `X-Forwarded-…` is believed. */
+  readonly trustedProxyCidrs: readonly string[];
   /** Bytes of all bodies together that are held whole to be edited. */
   readonly editedBodiesBytesMax: number;
 }

@@ -122,3 +122,13 @@ test('tenant url: https can be demanded, except of allowed ranges', async () => 
   expect(await checkTenantUrl('http://api.example.com/', options)).toBe('must start with https://');
   expect(await checkTenantUrl('http://127.0.0.1:80/', options)).toBeNull();
 });
+
+test('tenant url: names in letters of their own are checked as what they stand for', async () => {
+  const resolve = names({ 'xn--bcher-kva.de': ['93.184.216.34'], 'xn--intern-cua.de': ['10.0.0.1'] });
+  const check = (url: string) => checkTenantUrl(url, { allowCidrs: [], resolve });
+  expect(await check('https://bücher.de/v1')).toBeNull();
+  expect(await check('https://xn--bcher-kva.de/v1')).toBeNull();
+  expect(await check('https://bücher.localhost/')).toContain('not a public name');
+  expect(await check('https://bücher.de/ü')).toContain('behind its host');
+  expect(await check(`https://${new URL('https://xn--intern-cua.de').host}/`)).toContain('not a public address');
+});

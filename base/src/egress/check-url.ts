@@ -26,7 +26,8 @@ interface TenantUrlOptions {
 const URL_LENGTH_MAX = 2048;
 /** Ports of public services that speak HTTP; other ports are a way to reach what happens to listen there. */
 const PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
-const UNCLEAN = /[\x00-\x20\x7f-\u{10ffff}\\]/u;
+const UNCLEAN = /[\x00-\x20\x7f\\]/;
+const BEYOND_ASCII = /[^\x00-\x7f]/;
 const RESERVED_NAME =
   /(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain|arpa|test|invalid|example|onion|svc|cluster)$/;
 
@@ -50,11 +51,16 @@ export async function checkTenantUrl(raw: string, options: TenantUrlOptions): Pr
 function parseTenantUrl(raw: string): URL | string {
   if (typeof raw !== 'string' || raw.length > URL_LENGTH_MAX)
     return `must be at most ${URL_LENGTH_MAX} characters long`;
-  if (UNCLEAN.test(raw)) return 'must hold no spaces, control characters, backslashes or characters beyond ASCII';
+  if (UNCLEAN.test(raw)) return 'must hold no spaces, control characters or backslashes';
   if (!/^https?:\/\/[^/]/i.test(raw)) return 'must start with https:// or http:// and a host';
   if (!URL.canParse(raw)) return 'is not a URL';
   const url = new URL(raw);
   const authority = raw.slice(raw.indexOf('//') + 2).split(/[/?#]/, 1)[0]!;
+  if (BEYOND_ASCII.test(raw.replace(authority, ''))) return 'must hold no characters beyond ASCII behind its host';
+  // Digits and dots of other scripts become plain ones; a name in another script stands in its xn-- form.
+  if (BEYOND_ASCII.test(authority) && !/(^|\.)xn--/.test(url.hostname)) {
+    return 'must have a host in ASCII, or a name in letters of its own';
+  }
   if (authority.includes('@')) return 'must hold no user name or password';
   if (authority.includes('%')) return 'must hold no percent escapes in its host';
   if (raw.includes('#')) return 'must hold no fragment';

@@ -159,11 +159,11 @@ test('relay: an empty body with Content-Length 0 ends at once', async () => {
 test('relay: hop-by-hop headers and cookies stay, the credential is masked, values cannot split the answer', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send(
-    `HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nKeep-Alive: timeout=5\r\nConnection: x-private\r\nX-Private: 1\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Gateway-Request-Id: forged\r\nX-RateLimit-Limit: 9\r\nContent-Length: ${PROVIDER_KEY.length}\r\n\r\n${PROVIDER_KEY}`,
+    `HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nX-Accel-Redirect: /v1/proxy/resend/x\r\nX-Sendfile: /etc/passwd\r\nKeep-Alive: timeout=5\r\nConnection: x-private\r\nX-Private: 1\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Gateway-Request-Id: forged\r\nX-RateLimit-Limit: 9\r\nContent-Length: ${PROVIDER_KEY.length}\r\n\r\n${PROVIDER_KEY}`,
   );
   await agent.sees('***');
   const text = agent.text.toLowerCase();
-  for (const absent of ['set-cookie', 'keep-alive', 'x-private', PROVIDER_KEY, 'forged'])
+  for (const absent of ['set-cookie', 'x-accel', 'x-sendfile', 'keep-alive', 'x-private', PROVIDER_KEY, 'forged'])
     expect(text).not.toContain(absent);
   expect(text).toContain(`x-echo: ${'*'.repeat(PROVIDER_KEY.length)}\r\n`);
   expect(text).toContain('x-ratelimit-limit: 9\r\n'); // the provider's stand

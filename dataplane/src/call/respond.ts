@@ -5,7 +5,8 @@ import { BodyMask, type MaskForms, maskForms } from '../upstream/mask.js';
 import { type ResponseHead, readResponseHead } from '../upstream/response-headers.js';
 import { bodyRewrite, rewriteLocation } from '../upstream/rewrite.js';
 import type { CallMetering } from './call-metering.js';
-import type { Exchange, RoutedExchange } from './exchange.js';
+import type { RoutedExchange } from './exchange.js';
+import type { GatewayUrl } from './gateway-url.js';
 import type { BodyEdit, ResponsePlan } from './response-plan.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
@@ -40,6 +41,7 @@ export function planResponse(
   status: number,
   rawHeaders: readonly (Buffer | string)[],
   metering: Pick<CallMetering, 'response'>,
+  gatewayUrl: Pick<GatewayUrl, 'of'>,
 ): ResponsePlan {
   const { target, upstream } = x.routed;
   const head = readResponseHead(rawHeaders, upstream.injection.secretForms);
@@ -50,7 +52,7 @@ export function planResponse(
   let lengthChanges = false;
   const usageEdit = metering.response(x, head);
   if (usageEdit !== null) edits.push(usageEdit);
-  const rewrite = bodyRewrite(upstream, target.rest, head.mediaType, head.contentEncoding, proxyOrigin(x));
+  const rewrite = bodyRewrite(upstream, target.rest, head.mediaType, head.contentEncoding, () => gatewayUrl.of(x));
   if (rewrite !== null) edits.push(rewrite);
   lengthChanges = edits.length > 0;
   return {
@@ -67,14 +69,4 @@ function rewriteHeadLocation(head: ResponseHead, upstream: Upstream): void {
   if (head.locationAt === -1) return;
   const value = head.headers[head.locationAt]!;
   if (typeof value === 'string') head.headers[head.locationAt] = rewriteLocation(value, upstream);
-}
-
-/** How the agent reached the gateway. Only the front proxy knows about TLS; without one it is plain HTTP. */
-function proxyOrigin(x: Exchange): string {
-  const { headers, host } = x.request;
-  let scheme = 'http';
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] === 'x-forwarded-proto' && headers[i + 1] === 'https') scheme = 'https';
-  }
-  return `${scheme}://${host}`;
 }

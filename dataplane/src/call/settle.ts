@@ -7,6 +7,7 @@ import type { Counters } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
 import type { CallMetering, Price } from './call-metering.js';
 import type { RoutedExchange } from './exchange.js';
+import { loggedPath, withoutTokens } from './logged-path.js';
 
 /** Where usage records go. */
 export interface RecordSink {
@@ -24,7 +25,6 @@ interface SettleDeps {
   readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
 }
 
-const PATH_CHARS_MAX = 1024;
 /** `version-traceid-parentid-flags`; later versions may be longer. */
 const TRACEPARENT_CHARS_MAX = 80;
 const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
@@ -102,10 +102,10 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     accountId: upstream.accountId,
     startedAtMs: x.request.startedAtMs,
     method: x.request.method,
-    path: rest.length > PATH_CHARS_MAX ? rest.slice(0, PATH_CHARS_MAX) : rest,
+    path: loggedPath(rest),
     status: x.upstreamStatus,
     error: x.errorClass,
-    model: x.lines?.model ?? reading?.model ?? x.requestModel ?? '',
+    model: withoutTokens(x.lines?.model ?? reading?.model ?? x.requestModel ?? ''),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,

@@ -10,6 +10,7 @@
 
 import type { CallMetering } from '../call/call-metering.js';
 import type { CallMetrics } from '../call/call-metrics.js';
+import { GatewayUrl } from '../call/gateway-url.js';
 import { Pipeline } from '../call/pipeline.js';
 import type { RelaySupport } from '../call/relay.js';
 import { planResponse } from '../call/respond.js';
@@ -33,6 +34,10 @@ interface ProxyPipelineDeps extends PipelineDeps {
     readonly bufferedBodyBytesMax: number;
     /** A longer body is not edited; one whose model must be checked is refused. */
     readonly editedBodyBytesMax: number;
+    /** DATAPLANE_PUBLIC_URL; null = not set. */
+    readonly publicUrl: string | null;
+    /** Peers whose `X-Forwarded-…` is believed. */
+    readonly trustedProxyCidrs: readonly string[];
     /** Bytes of all bodies together that are held whole to be edited. */
     readonly editedBodiesBytesMax: number;
   };
@@ -75,10 +80,11 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
   );
 }
 
-function relaySupport({ metering, metrics, settle, failures, garbage }: ProxyPipelineDeps): RelaySupport {
+function relaySupport({ metering, metrics, settle, failures, garbage, options }: ProxyPipelineDeps): RelaySupport {
+  const gatewayUrl = new GatewayUrl(options.publicUrl, options.trustedProxyCidrs);
   return {
     plan: (x, status, rawHeaders) => {
-      const plan = planResponse(x, status, rawHeaders, metering);
+      const plan = planResponse(x, status, rawHeaders, metering, gatewayUrl);
       if (x.streamed) metrics.onStreamOpened();
       return plan;
     },

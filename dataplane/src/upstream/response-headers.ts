@@ -81,13 +81,16 @@ function forwardedName(raw: Buffer | string): string {
   const known = names.get(written);
   if (known !== undefined) return known;
   const lower = written.toLowerCase();
-  const stays = DROPPED.has(lower) || lower.startsWith('x-gateway-') || !NAME.test(lower);
+  const stays = DROPPED.has(lower) || lower.startsWith('x-gateway-') || isForFrontProxy(lower) || !NAME.test(lower);
   const name = stays ? '' : lower;
   // Not the text itself, which may be a slice that keeps a whole head in memory.
   if (names.size < NAMES_MAX && written.length <= 64)
     names.set(Buffer.from(written, 'latin1').toString('latin1'), name);
   return name;
 }
+
+/** Commands to the front proxy: nginx would fetch another address of ours, with the agent's token, and answer with it. */
+const isForFrontProxy = (name: string): boolean => name.startsWith('x-accel-') || name === 'x-sendfile';
 
 function lengthIn(name: Buffer | string, value: Buffer | string, otherwise: number): number {
   if (latin1(name).toLowerCase() !== 'content-length') return otherwise;

@@ -31,7 +31,7 @@ test('rewrite: an origin without a base path', () => {
 test('rewrite: batch results lead back to the proxy in any chunking', () => {
   const anthropic = upstreamOf({ usageFormat: 'anthropic', origin: 'https://api.anthropic.com', basePath: '' });
   const make = (): BodyRewrite =>
-    bodyRewrite(anthropic, '/v1/messages/batches', 'application/json', '', 'http://gw:1')!;
+    bodyRewrite(anthropic, '/v1/messages/batches', 'application/json', '', () => 'http://gw:1')!;
   const text =
     '{"data":[{"results_url":"https://api.anthropic.com/v1/messages/batches/1/results"},{"x":"https://api"}]}';
   const expected = text.replace('https://api.anthropic.com', 'http://gw:1/v1/proxy/slug');
@@ -51,8 +51,10 @@ test('rewrite: batch results lead back to the proxy in any chunking', () => {
 
 test('rewrite: no other answer is touched', () => {
   const anthropic = upstreamOf({ usageFormat: 'anthropic' });
-  expect(bodyRewrite(anthropic, '/v1/messages', 'application/json', '', 'http://gw')).toBeNull();
-  expect(bodyRewrite(anthropic, '/v1/messages/batches/1/results', 'application/x-jsonl', '', 'http://gw')).toBeNull();
-  expect(bodyRewrite(anthropic, '/v1/messages/batches', 'application/json', 'gzip', 'http://gw')).toBeNull();
-  expect(bodyRewrite(upstreamOf({}), '/v1/messages/batches', 'application/json', '', 'http://gw')).toBeNull();
+  expect(bodyRewrite(anthropic, '/v1/messages', 'application/json', '', () => 'http://gw')).toBeNull();
+  expect(
+    bodyRewrite(anthropic, '/v1/messages/batches/1/results', 'application/x-jsonl', '', () => 'http://gw'),
+  ).toBeNull();
+  expect(bodyRewrite(anthropic, '/v1/messages/batches', 'application/json', 'gzip', () => 'http://gw')).toBeNull();
+  expect(bodyRewrite(upstreamOf({}), '/v1/messages/batches', 'application/json', '', () => 'http://gw')).toBeNull();
 });

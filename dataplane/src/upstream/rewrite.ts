@@ -42,20 +42,20 @@ const RESULTS_MEDIA = 'application/json';
 
 /**
  * The body rewriter of an answer, or null for the answers (nearly all) whose bytes are not touched.
- * `proxyOrigin` is `scheme://host` by which the agent reached the gateway: the SDK accepts only absolute addresses here.
+ * `gatewayUrl`: by which agents reach the gateway; the SDK accepts only absolute addresses here.
  */
 export function bodyRewrite(
   upstream: Upstream,
   rest: string,
   mediaType: string,
   contentEncoding: string,
-  proxyOrigin: string,
+  gatewayUrl: () => string,
 ): BodyRewrite | null {
   if (upstream.usageFormat !== 'anthropic' || mediaType !== RESULTS_MEDIA || contentEncoding !== '') return null;
   if (!rest.startsWith(BATCHES)) return null;
   return new BodyRewrite(
     `${upstream.origin}${upstream.basePath}${BATCHES}/`,
-    `${proxyOrigin}${PROXY_PREFIX}${upstream.providerSlug}${BATCHES}/`,
+    `${gatewayUrl()}${PROXY_PREFIX}${upstream.providerSlug}${BATCHES}/`,
   );
 }
 

@@ -223,6 +223,8 @@ export class Fixture {
         inflightMax: 1_000,
         handshakeTimeoutMs: 30_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
+        publicUrl: null,
+        trustedProxyCidrs: [],
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
       },

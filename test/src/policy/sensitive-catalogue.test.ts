@@ -1,0 +1,84 @@
+/** The built-in providers' lists, as data planes match them. */
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import { SensitiveCalls } from '@acg/dataplane/policy/sensitive';
+import { expect, test } from 'vitest';
+
+const catalogue = new Catalogue();
+
+function denied(slug: string, line: string, headers: readonly string[] = []): boolean {
+  const [method, target] = line.split(' ') as [string, string];
+  const [path, query] = target.split('?') as [string, string | undefined];
+  const calls = catalogue.get(slug)!.sensitiveCalls.map((call) => ({
+    call: call.call,
+    query: call.query ?? [],
+    headers: call.headers ?? [],
+    harmlessValues: call.harmlessValues ?? [],
+  }));
+  return new SensitiveCalls(calls).match(method, '', path, query ?? null, headers);
+}
+
+test.each([
+  ['openai', 'GET /v1/organization/admin_api_keys'],
+  ['openai', 'POST /v1/organization/projects/p/service_accounts'],
+  ['openai', 'POST /v1/realtime/client_secrets'],
+  ['openai', 'POST /v1/realtime/sessions'],
+  ['openai', 'POST /v1/realtime/transcription_sessions'],
+  ['openai', 'POST /v1/realtime/calls'],
+  ['openai', 'POST /v1/realtime/calls/rtc_1/accept'],
+  ['openai', 'POST /v1/chatkit/sessions'],
+  ['openai', 'POST /V1//Realtime/Client_Secrets/'],
+  ['anthropic', 'POST /v1/organizations/invites'],
+  ['resend', 'POST /api-keys'],
+  ['resend', 'DELETE /api-keys/7'],
+  ['vercel', 'POST /v3/user/tokens'],
+  ['vercel', 'GET /v5/user/tokens/current'],
+  ['vercel', 'POST /v2/oauth/access_token'],
+  ['vercel', 'GET /v1/integrations/installation/x/access_token'],
+  ['vercel', 'POST /v1/teams/t/members'],
+  ['vercel', 'PATCH /v1/projects/p/protection-bypass'],
+  ['supabase', 'POST /auth/v1/admin/users'],
+  ['supabase', 'POST /auth/v1/%61dmin/generate_link'],
+  ['s3', 'GET /bucket?session'],
+  ['s3', 'PUT /bucket?policy'],
+  ['s3', 'PUT /bucket/key?acl'],
+  ['s3', 'DELETE /bucket?publicAccessBlock'],
+  ['s3', 'PUT /bucket?ownershipControls'],
+  ['s3', 'PUT /bucket?replication'],
+  ['s3', 'PUT /bucket?website'],
+  ['s3', 'PUT /bucket?notification'],
+  ['s3', 'PUT /bucket?logging'],
+  ['s3', 'PUT /bucket?object-lock'],
+  ['s3', 'PUT /bucket/key?X-Amz-Acl=public-read'],
+])('catalogue: %s refuses %s', (slug, line) => {
+  expect(denied(slug, line)).toBe(true);
+});
+
+test.each([
+  ['openai', 'POST /v1/chat/completions'],
+  ['openai', 'GET /v1/models'],
+  ['anthropic', 'POST /v1/messages'],
+  ['resend', 'POST /emails'],
+  ['vercel', 'GET /v2/user'],
+  ['vercel', 'GET /v1/teams/t'],
+  ['supabase', 'POST /auth/v1/token?grant_type=password'],
+  ['supabase', 'GET /rest/v1/table?select=*'],
+  ['s3', 'GET /bucket?policy'],
+  ['s3', 'PUT /bucket/key?partNumber=1&uploadId=x'],
+  ['s3', 'GET /bucket?list-type=2'],
+])('catalogue: %s lets %s pass', (slug, line) => {
+  expect(denied(slug, line)).toBe(false);
+});
+
+test('catalogue: objects for everybody or for another account are refused, the two plain settings pass', () => {
+  expect(denied('s3', 'PUT /b/k', ['x-amz-acl', 'public-read'])).toBe(true);
+  expect(denied('s3', 'PUT /b/k', ['x-amz-grant-full-control', 'id=1'])).toBe(true);
+  expect(denied('s3', 'PUT /b/k', ['x-amz-acl', 'private'])).toBe(false);
+  expect(denied('s3', 'PUT /b/k', ['x-amz-acl', 'bucket-owner-full-control'])).toBe(false);
+});
+
+test('catalogue: each line says why', () => {
+  for (const { sensitiveCalls } of catalogue.providers) {
+    expect(sensitiveCalls.length).toBeGreaterThan(0);
+    for (const { why } of sensitiveCalls) expect(why.length).toBeGreaterThan(10);
+  }
+});
