@@ -31,6 +31,10 @@ export interface Config {
   readonly jwtSecrets: readonly Secret[];
   /** Without a trailing slash. */
   readonly publicUrl: string;
+  /** Where agents reach the data planes, without a trailing slash; null: not said. */
+  readonly proxyUrl: string | null;
+  /** Who may sign up; `first`: only while there is no user. */
+  readonly signup: 'open' | 'first' | 'closed';
   /** Null: each mail becomes an .eml file in the outbox directory. */
   readonly smtpUrl: Secret | null;
   readonly mailFrom: string;
@@ -76,6 +80,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     masterKeys: readMasterKeys(read),
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    proxyUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
+    signup: read.oneOf('SIGNUP', ['open', 'first', 'closed'] as const, 'open'),
     smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),
     mailFrom: read.string('MAIL_FROM', 'Agent Credential Gateway <gateway@localhost>'),
     providersFile: read.optional('PROVIDERS_FILE'),

@@ -66,6 +66,9 @@ async function start(): Promise<void> {
     databaseUrl = await database.start();
   }
   const shared = { ...env, GATEWAY_DATA_DIR: dataDir, LOG_LEVEL: env.LOG_LEVEL || 'warn' };
+  // Known before the data plane listens, unless it may take any port.
+  const ownProxy = env.DATAPLANE_PORT === '0' ? undefined : url(env.DATAPLANE_HOST, Number(env.DATAPLANE_PORT || 8081));
+  const proxyUrl = env.DATAPLANE_PUBLIC_URL || ownProxy;
   const internalToken = env.INTERNAL_TOKEN || secrets.internalToken;
   controlPlane = new PlaneProcess({
     name: 'control plane',
@@ -76,6 +79,7 @@ async function start(): Promise<void> {
       MASTER_KEYS: env.MASTER_KEYS || secrets.masterKeys,
       JWT_SECRET: env.JWT_SECRET || secrets.jwtSecret,
       INTERNAL_TOKEN: internalToken,
+      DATAPLANE_PUBLIC_URL: proxyUrl,
     },
     onRestart: say,
   });
@@ -91,7 +95,6 @@ async function start(): Promise<void> {
     onRestart: say,
   });
   const data = await dataPlane.start();
-  const url = (host: string | undefined, port: number) => `http://${host || '127.0.0.1'}:${port}`;
   process.stdout.write(
     banner({
       controlPlane: url(env.CONTROLPLANE_HOST, control.port),
@@ -99,6 +102,10 @@ async function start(): Promise<void> {
       dataDir,
     }),
   );
+}
+
+function url(host: string | undefined, port: number): string {
+  return `http://${host || '127.0.0.1'}:${port}`;
 }
 
 start().catch((error: unknown) => {

@@ -46,6 +46,7 @@ const controlplane: FolderRules = {
   projects: ['audit', 'db', 'domain', 'http'],
   auth: ['audit', 'db', 'domain', 'http', 'mail', 'ops', 'projects'],
   members: ['audit', 'auth', 'db', 'domain', 'http', 'mail'],
+  orgs: ['audit', 'auth', 'db', 'domain', 'http', 'watch'],
   agents: ['audit', 'conclusions', 'db', 'domain', 'events', 'http', 'limits', 'providers/catalogue', 'watch'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'watch'],
   'providers/custom': ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'watch'],

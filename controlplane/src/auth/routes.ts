@@ -10,6 +10,7 @@ import {
   MeReply,
   Ok,
   RefreshReply,
+  RenameInput,
   ResetInput,
   SignupInput,
   SignupReply,
@@ -91,6 +92,11 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle }: Aut
       recovery.resendVerification(body.email);
       return OK;
     },
+  );
+  app.patch(
+    '/v1/me',
+    { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: MeReply } } },
+    async ({ actor, body }) => auth.rename(actor, body.name),
   );
   app.get('/v1/me', { config: { access: 'session' }, schema: { response: { 200: MeReply } } }, async ({ actor }) =>
     auth.me(actor),

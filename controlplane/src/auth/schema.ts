@@ -15,6 +15,7 @@ export const ChangePasswordInput = Body({
 });
 export const SwitchInput = Body({ orgId: Uuid });
 export const AddressInput = Body({ email: Email });
+export const RenameInput = Body({ name: PublicName });
 export const ResetInput = Body({ token: MailToken, password: NewPassword });
 export const VerifyInput = Body({
   token: MailToken,

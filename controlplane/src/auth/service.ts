@@ -14,6 +14,7 @@ import type { AccountRecovery } from './recovery.js';
 import type { LoginReply, MeReply, OrganizationWithRole, SignupReply } from './schema.js';
 import { endSessions, markAuthenticated } from './session-store.js';
 import { type Client, ENDED, type Sessions } from './sessions.js';
+import type { SignupPolicy } from './signup-policy.js';
 import * as store from './store.js';
 import type { Throttle } from './throttle.js';
 
@@ -28,11 +29,11 @@ interface SignupRequest {
 
 /**
  * Somebody who was invited and has proven, by the mail's token, to read that mailbox; and what else that person showed.
- * `new`: the address had no account. `owner`: of the verified account with that address, by its password or a session.
+ * `new`: the address had no account. `owner`: of the account with that address, by its password or a session.
  * `mailbox`: the account's address was never verified, so whoever made it did not show to own the mailbox.
  */
 export type Admission =
-  | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
+  | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string; readonly verified: boolean }
   | { readonly kind: 'owner'; readonly userId: string }
   | {
       readonly kind: 'mailbox';
@@ -49,27 +50,20 @@ export class AuthService {
     readonly throttle: Throttle,
     readonly recovery: AccountRecovery,
     readonly passwords: PasswordCheck,
+    readonly signupPolicy: SignupPolicy,
   ) {}
 
   /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
   async signup(request: SignupRequest, client: Client): Promise<SignupReply> {
     const email = normaliseEmail(request.email);
+    await this.signupPolicy.assertOpen();
     const passwordHash = await this.hasher.hash(request.password, client.ip);
     const user = { id: uuidv7(Date.now()), email, name: request.name, passwordHash, verified: false };
     const { org, token } = await this.sql.begin(async (tx) => {
+      await this.signupPolicy.hold(tx);
       await insertNewUser(tx, user);
-      const created = await insertNamedOrganization(tx, request.orgName);
-      await store.insertMembership(tx, created.id, user.id, 'owner');
+      const created = await foundOrganization(tx, user, request.orgName, client.ip);
       await store.setActiveOrg(tx, user.id, created.id);
-      const project = await insertNamedProject(tx, created.id, FIRST_PROJECT);
-      const actor = { userId: user.id, email, orgId: created.id, ip: client.ip };
-      await recordAudit(
-        tx,
-        actor,
-        'organization.create',
-        { type: 'organization', id: created.id },
-        { name: [null, created.name], firstProject: [null, project.id] },
-      );
       const version = { id: user.id, sessionVersion: 1 };
       return { org: created, token: await this.sessions.open(tx, version, created.id, client) };
     });
@@ -129,14 +123,14 @@ export class AuthService {
   async admit(tx: Tx, email: string, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
     const known = await store.lockUserByEmail(tx, email);
     const expected = person.kind === 'new' ? null : person.userId;
-    const verified = person.kind === 'owner';
-    if ((known?.id ?? null) !== expected || (known !== null && (known.emailVerifiedAt !== null) !== verified)) {
+    const takenOver = person.kind === 'mailbox';
+    if ((known?.id ?? null) !== expected || (takenOver && known?.emailVerifiedAt !== null)) {
       throw new Conflict('the account of this address has just changed: try again');
     }
     const userId = known?.id ?? uuidv7(Date.now());
     if (person.kind === 'new') {
-      const { name, passwordHash } = person;
-      await insertNewUser(tx, { id: userId, email, name, passwordHash, verified: true });
+      const { name, passwordHash, verified } = person;
+      await insertNewUser(tx, { id: userId, email, name, passwordHash, verified });
     } else if (person.kind === 'mailbox') {
       await store.setPassword(tx, userId, person.passwordHash);
       await endSessions(tx, userId, null);
@@ -193,6 +187,16 @@ export class AuthService {
     });
   }
 
+  async rename(actor: Actor, name: string): Promise<MeReply> {
+    await this.sql.begin(async (tx) => {
+      const before = await store.loadUser(tx, actor.userId);
+      if (before === null) throw new Unauthenticated(ENDED);
+      await store.setName(tx, actor.userId, name);
+      await recordUserAudit(tx, before, actor.ip, 'user.update', { name: [before.name, name] });
+    });
+    return this.me(actor);
+  }
+
   async me(actor: Actor): Promise<MeReply> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(ENDED);
@@ -222,11 +226,31 @@ async function insertNewUser(tx: Tx, user: store.NewUser): Promise<void> {
   }
 }
 
+/** An organization with its owner and its first project. */
+export async function foundOrganization(
+  tx: Tx,
+  founder: { readonly id: string; readonly email: string },
+  name: string,
+  ip: string,
+): Promise<{ id: string; name: string; slug: string }> {
+  const org = await insertNamedOrganization(tx, name, founder.id);
+  await store.insertMembership(tx, org.id, founder.id, 'owner');
+  const project = await insertNamedProject(tx, org.id, FIRST_PROJECT);
+  const actor = { userId: founder.id, email: founder.email, orgId: org.id, ip };
+  const changes = { name: [null, org.name], firstProject: [null, project.id] } as const;
+  await recordAudit(tx, actor, 'organization.create', { type: 'organization', id: org.id }, changes);
+  return org;
+}
+
 /** No lock and no scan: each candidate is tried until one is free. */
-async function insertNamedOrganization(tx: Tx, name: string): Promise<{ id: string; name: string; slug: string }> {
+async function insertNamedOrganization(
+  tx: Tx,
+  name: string,
+  createdBy: string,
+): Promise<{ id: string; name: string; slug: string }> {
   const id = uuidv7(Date.now());
   for (const slug of slugCandidates(slugOf(name, 'org'))) {
-    if (await store.insertOrganization(tx, { id, name, slug })) return { id, name, slug };
+    if (await store.insertOrganization(tx, { id, name, slug, createdBy })) return { id, name, slug };
   }
   throw new Conflict('no free slug for this organization name: choose another name');
 }

@@ -47,9 +47,13 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
 }
 
 /** False when the slug is taken. */
-export async function insertOrganization(tx: Tx, org: { id: string; name: string; slug: string }): Promise<boolean> {
+export async function insertOrganization(
+  tx: Tx,
+  org: { id: string; name: string; slug: string; createdBy: string },
+): Promise<boolean> {
   const inserted = await tx`
-    insert into organizations (id, name, slug) values (${org.id}, ${org.name}, ${org.slug})
+    insert into organizations (id, name, slug, created_by)
+    values (${org.id}, ${org.name}, ${org.slug}, ${org.createdBy})
     on conflict (slug) do nothing returning 1`;
   return inserted.length === 1;
 }

@@ -30,6 +30,8 @@ ${link(publicUrl, 'reset-password', token)}
 Without a browser: POST ${publicUrl}/v1/auth/reset-password {"token": "${token}", "password": "…"}${FOOTER}`,
 });
 
+export const invitationLink = (publicUrl: string, token: string): string => link(publicUrl, 'accept-invitation', token);
+
 interface InvitationText {
   readonly orgName: string;
   readonly role: string;
@@ -44,7 +46,7 @@ export const invitationMail = (publicUrl: string, to: string, token: string, tex
 
 Accept within 7 days:
 
-${link(publicUrl, 'accept-invitation', token)}
+${invitationLink(publicUrl, token)}
 
 Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}", "name": "…", "password": "…"}
 (without an account: your name and a new password; with one: its password, or the header of one of its sessions)${FOOTER}`,

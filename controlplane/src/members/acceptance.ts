@@ -36,7 +36,7 @@ export class InvitationAcceptance {
     const open = await store.findInvitation(this.sql, tokenHash);
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
-    const person = await this.#whoAccepts(open.email, request, sessionOf, client.ip);
+    const person = await this.#whoAccepts(open, request, sessionOf, client.ip);
     return this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
@@ -52,13 +52,14 @@ export class InvitationAcceptance {
   }
 
   async #whoAccepts(
-    email: string,
+    { email, linkShown }: store.InvitationRow,
     { name, password }: Acceptance,
     sessionOf: string | null,
     ip: string,
   ): Promise<Admission> {
     const user = await this.auth.findAccount(email);
-    if (user !== null && user.emailVerifiedAt !== null) {
+    // A link that the inviter has seen shows nothing about the mailbox.
+    if (user !== null && (linkShown || user.emailVerifiedAt !== null)) {
       if (await this.auth.provesAccount(user, password, sessionOf, ip)) return { kind: 'owner', userId: user.id };
       throw new AccountExists('this address has an account already: log in to it first, or give its password');
     }
@@ -70,7 +71,7 @@ export class InvitationAcceptance {
       throw new InvalidInput(`password is required: this e-mail ${why}`);
     }
     const passwordHash = await this.hasher.hash(password, ip);
-    if (user === null) return { kind: 'new', name: name!, passwordHash };
+    if (user === null) return { kind: 'new', name: name!, passwordHash, verified: !linkShown };
     return { kind: 'mailbox', userId: user.id, passwordHash, name };
   }
 }

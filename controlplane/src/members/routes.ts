@@ -7,7 +7,16 @@ import type { App } from '../http/app.js';
 import { PageQuery, page } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
 import type { InvitationAcceptance } from './acceptance.js';
-import { AcceptInput, AcceptRefused, InviteInput, MemberList, MemberParams, MemberReply, RoleInput } from './schema.js';
+import {
+  AcceptInput,
+  AcceptRefused,
+  InvitedReply,
+  InviteInput,
+  MemberList,
+  MemberParams,
+  MemberReply,
+  RoleInput,
+} from './schema.js';
 import type { MemberService } from './service.js';
 
 interface MemberParts {
@@ -32,9 +41,16 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
   );
   app.post(
     '/v1/members',
-    { config: { access: 'admin', tokens: false }, schema: { body: InviteInput, response: { 201: MemberReply } } },
-    async ({ actor, body }, reply) =>
-      reply.code(201).send({ member: await members.invite(actor, body.email, body.role) }),
+    { config: { access: 'admin', tokens: false }, schema: { body: InviteInput, response: { 201: InvitedReply } } },
+    async ({ actor, body }, reply) => reply.code(201).send(await members.invite(actor, body.email, body.role)),
+  );
+  app.post(
+    '/v1/members/:userId/resend',
+    {
+      config: { access: 'admin', tokens: false },
+      schema: { params: MemberParams, response: { 201: InvitedReply } },
+    },
+    async ({ actor, params }, reply) => reply.code(201).send(await members.resend(actor, params.userId)),
   );
   app.patch(
     '/v1/members/:userId',

@@ -15,6 +15,12 @@ export type Member = Static<typeof Member>;
 
 export const MemberList = Type.Object({ members: Type.Array(Member), ...PageReply });
 export const MemberReply = Type.Object({ member: Member });
+export const InvitedReply = Type.Object({
+  member: Member,
+  invitationUrl: Type.Union([Type.String(), Type.Null()], {
+    description: 'The link, while mails stay as files on the server; else null: it is in the mail alone.',
+  }),
+});
 export const MemberParams = Type.Object({ userId: Uuid });
 export const InviteInput = Body({ email: Email, role: Role });
 export const RoleInput = Body({ role: Role });

@@ -14,7 +14,7 @@ import { type Actor, atLeast, lower, type Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
-import { invitationMail } from '../mail/messages.js';
+import { invitationLink, invitationMail } from '../mail/messages.js';
 import type { Member } from './schema.js';
 import * as store from './store.js';
 
@@ -24,6 +24,12 @@ const INVITATIONS_MAX = 20;
 const INVITATIONS_WINDOW_S = 3_600;
 const RECIPIENT_MAX = 3;
 const RECIPIENT_WINDOW_S = 86_400;
+
+interface Invited {
+  readonly member: Member;
+  /** While mails stay on this machine: the link, for the inviter to pass on. */
+  readonly invitationUrl: string | null;
+}
 
 export class MemberService {
   constructor(
@@ -41,33 +47,56 @@ export class MemberService {
   }
 
   /** Mails an invitation; one that is still open is replaced. */
-  async invite(actor: Actor, rawEmail: string, role: Role): Promise<Member> {
+  async invite(actor: Actor, rawEmail: string, role: Role): Promise<Invited> {
     const email = normaliseEmail(rawEmail);
+    await this.#countMail(actor, email);
+    return this.#send(actor, email, async (tx) => {
+      const known = await store.loadMemberByEmail(tx, actor.orgId, email);
+      if (known?.status === 'active') throw new Conflict(`${email} is a member already`);
+      await assertMayManage(tx, actor, known === null ? [role] : [known.role, role]);
+      return { role, action: 'member.invite' };
+    });
+  }
+
+  /** The same invitation with a new link, by whoever asks for it; the old link is dead. */
+  async resend(actor: Actor, id: string): Promise<Invited> {
+    const open = await store.loadMember(this.sql, actor.orgId, id);
+    if (open === null || open.status === 'active') throw new NotFound('invitation');
+    await this.#countMail(actor, open.email);
+    return this.#send(actor, open.email, async (tx) => {
+      const member = await store.loadMember(tx, actor.orgId, id);
+      if (member === null) throw new NotFound('invitation'); // accepted or revoked meanwhile
+      await assertMayManage(tx, actor, [member.role]);
+      return { role: member.role, action: 'member.resend' };
+    });
+  }
+
+  async #send(
+    actor: Actor,
+    email: string,
+    decide: (tx: Tx) => Promise<{ role: Role; action: string }>,
+  ): Promise<Invited> {
+    const { token, hash } = newEmailToken();
+    const id = uuidv7(Date.now());
+    const { orgId } = actor;
+    const { member, orgName } = await this.sql.begin(async (tx) => {
+      const name = await lockAsManager(tx, actor, []);
+      const { role, action } = await decide(tx);
+      const sent = { linkShown: this.outbox, lifetimeS: INVITATION_LIFETIME_S };
+      await store.replaceInvitation(tx, { id, orgId, email, role, tokenHash: hash, invitedBy: actor.userId, ...sent });
+      await recordAudit(tx, actor, action, { type: 'invitation', id }, { email: [null, email], role: [null, role] });
+      return { member: (await store.loadMember(tx, orgId, id))!, orgName: name };
+    });
+    const text = { orgName, role: member.role, invitedBy: actor.email };
+    this.mailer.enqueue(invitationMail(this.publicUrl, email, token, text));
+    return { member: present(member), invitationUrl: this.outbox ? invitationLink(this.publicUrl, token) : null };
+  }
+
+  async #countMail(actor: Actor, email: string): Promise<void> {
     await this.#assertMayMail(actor);
     await this.throttle.count(`invite:${actor.orgId}`, INVITATIONS_MAX, INVITATIONS_WINDOW_S, 'invitations');
     const recipient = `invited:${createHash('sha256').update(email).digest('base64url')}`;
     await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
-    const { token, hash } = newEmailToken();
-    const id = uuidv7(Date.now());
-    const { member, orgName } = await this.sql.begin(async (tx) => {
-      const name = await lockAsManager(tx, actor, [role]);
-      const known = await store.loadMemberByEmail(tx, actor.orgId, email);
-      if (known?.status === 'active') throw new Conflict(`${email} is a member already`);
-      if (known !== null) await assertMayManage(tx, actor, [known.role]);
-      const lifetimeS = INVITATION_LIFETIME_S;
-      const invitation = { id, orgId: actor.orgId, email, role, tokenHash: hash, invitedBy: actor.userId, lifetimeS };
-      await store.replaceInvitation(tx, invitation);
-      await recordAudit(
-        tx,
-        actor,
-        'member.invite',
-        { type: 'invitation', id },
-        { email: [null, email], role: [null, role] },
-      );
-      return { member: (await store.loadMember(tx, actor.orgId, id))!, orgName: name };
-    });
-    this.mailer.enqueue(invitationMail(this.publicUrl, email, token, { orgName, role, invitedBy: actor.email }));
-    return present(member);
   }
 
   /** Where mails really leave, only whoever has shown to be somebody may have them sent to strangers. */

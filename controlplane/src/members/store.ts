@@ -93,16 +93,17 @@ export interface NewInvitation {
   readonly role: Role;
   readonly tokenHash: Buffer;
   readonly invitedBy: string;
+  readonly linkShown: boolean;
   readonly lifetimeS: number;
 }
 
 /** A new invitation of the same address replaces the old one: only the newest mail works. */
 export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
-  const { id, orgId, email, role, tokenHash, invitedBy, lifetimeS } = invitation;
+  const { id, orgId, email, role, tokenHash, invitedBy, linkShown, lifetimeS } = invitation;
   await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
   await tx`
-    insert into invitations (id, org_id, email, role, token_hash, invited_by, expires_at)
-    values (${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, now() + make_interval(secs => ${lifetimeS}))`;
+    insert into invitations (id, org_id, email, role, token_hash, invited_by, link_shown, expires_at)
+    values (${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${linkShown}, now() + make_interval(secs => ${lifetimeS}))`;
 }
 
 export interface InvitationRow {
@@ -112,12 +113,14 @@ export interface InvitationRow {
   readonly role: Role;
   /** Null: that user is gone. */
   readonly invitedBy: string | null;
+  /** The inviter has seen the link. */
+  readonly linkShown: boolean;
 }
 
 /** Null when the token is unknown, used or expired. */
 export async function findInvitation(sql: Sql | Tx, tokenHash: Buffer): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
-    select id, org_id as "orgId", email, role, invited_by as "invitedBy" from invitations
+    select id, org_id as "orgId", email, role, invited_by as "invitedBy", link_shown as "linkShown" from invitations
      where token_hash = ${tokenHash} and expires_at > now()`;
   return row ?? null;
 }

@@ -87,9 +87,13 @@ test('every endpoint but auth, status and the contract is 401 without a valid to
     .service.app.routeTable.filter((route) => route.access === 'public')
     .map((route) => `${route.method} ${route.url}`);
   expect(open.filter((name) => !name.startsWith('POST /v1/auth/')).sort()).toEqual(
-    ['GET /v1/openapi.json', 'GET /v1/status', 'POST /v1/invitations/accept', 'POST /v1/session'].filter((name) =>
-      open.includes(name),
-    ),
+    [
+      'GET /v1/config',
+      'GET /v1/openapi.json',
+      'GET /v1/status',
+      'POST /v1/invitations/accept',
+      'POST /v1/session',
+    ].filter((name) => open.includes(name)),
   );
   for (const route of plane().service.app.routeTable) {
     if (route.access === 'public') continue;

@@ -17,6 +17,11 @@ async function invite(by: Member, email: string, role = 'member') {
   return { id: body.member.userId as string, token: (await plane().mail(email, 'Invitation')).token };
 }
 
+/** As it is with SMTP_URL set: the link is in the mail alone, so whoever has it reads the mailbox. */
+async function byMailAlone(id: string): Promise<void> {
+  await plane().database.sql`update invitations set link_shown = false where id = ${id}`;
+}
+
 async function signedUp(verified: boolean) {
   const email = newEmail();
   const body = { email, password: PASSWORD, name: 'Ada', orgName: 'Own' };
@@ -69,7 +74,8 @@ test.each(['none', 'its own'])(
   async (kind) => {
     const owner = await plane().member('owner');
     const squatter = await signedUp(false); // never read the mailbox
-    const { token } = await invite(owner, squatter.email, 'admin');
+    const { id, token } = await invite(owner, squatter.email, 'admin');
+    await byMailAlone(id);
     const session = kind === 'none' ? null : squatter.own.token;
     const blank = await accept({ token }, session);
     expect([blank.status, blank.body.error]).toEqual([400, expect.stringContaining('password is required')]);
@@ -88,7 +94,8 @@ test('invitation: the mails that the earlier holder of an unverified account ask
   const verify = await plane().mail(squatter.email, 'Confirm');
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email: squatter.email } });
   const reset = await plane().mail(squatter.email, 'new password');
-  const { token } = await invite(owner, squatter.email);
+  const { id, token } = await invite(owner, squatter.email);
+  await byMailAlone(id);
   expect((await accept({ token, password: 'the rightful password' })).status).toBe(200);
   const again = { token: reset.token, password: 'yet another password' };
   expect((await plane().call('POST', '/v1/auth/reset-password', { body: again })).status).toBe(400);
@@ -138,4 +145,45 @@ test('invitation: whoever changes its role answers for it from then on', async (
   const { id, token } = await invite(admin, newEmail(), 'member');
   expect((await owner.call('PATCH', `/v1/members/${id}`, { role: 'owner' })).status).toBe(200);
   expect((await accept({ token, name: 'Guest', password: 'a long password' })).body.orgs[0].role).toBe('owner');
+});
+
+test('invitation: a link that the inviter has seen takes no account over and confirms no address', async () => {
+  const owner = await plane().member('owner');
+  const victim = await signedUp(false);
+  const invited = await owner.call('POST', '/v1/members', { email: victim.email, role: 'viewer' });
+  const token = /#token=(.+)$/.exec(invited.body.invitationUrl)![1]!;
+  expect(token).toBe((await plane().mail(victim.email, 'Invitation')).token);
+  const taken = await accept({ token, name: 'Inviter', password: 'the password of the inviter' });
+  expect([taken.status, taken.body.existing]).toEqual([401, true]);
+  expect((await login(victim.email, PASSWORD)).status).toBe(200);
+  expect((await accept({ token }, victim.own.token)).status).toBe(200);
+  const stranger = newEmail();
+  const other = await owner.call('POST', '/v1/members', { email: stranger, role: 'viewer' });
+  const link = /#token=(.+)$/.exec(other.body.invitationUrl)![1]!;
+  const joined = await accept({ token: link, name: 'New', password: 'a long password' });
+  const me = await plane().call('GET', '/v1/me', { token: joined.body.token });
+  expect(me.body.user.emailVerified).toBe(false);
+});
+
+test('invitation: resent, the new link works and the old one does not; whoever resends answers for it', async () => {
+  const owner = await plane().member('owner');
+  const admin = await plane().member('admin', owner.orgId);
+  const email = newEmail();
+  const { id, token } = await invite(admin, email, 'member');
+  const resent = await owner.call('POST', `/v1/members/${id}/resend`);
+  expect(resent.body.member).toMatchObject({ email, role: 'member', status: 'invited' });
+  expect((await owner.call('GET', '/v1/members')).body.total).toBe(3);
+  await owner.call('DELETE', `/v1/members/${admin.userId}`); // took the first one along, not this one
+  expect((await accept({ token, name: 'Guest', password: 'a long password' })).status).toBe(400);
+  const fresh = /#token=(.+)$/.exec(resent.body.invitationUrl)![1];
+  expect((await accept({ token: fresh, name: 'Guest', password: 'a long password' })).status).toBe(200);
+  expect((await owner.call('POST', `/v1/members/${resent.body.member.userId}/resend`)).status).toBe(404);
+  expect((await owner.call('POST', `/v1/members/${owner.userId}/resend`)).status).toBe(404);
+});
+
+test('invitation: an admin does not resend one that makes an owner', async () => {
+  const owner = await plane().member('owner');
+  const admin = await plane().member('admin', owner.orgId);
+  const { id } = await invite(owner, newEmail(), 'owner');
+  expect((await admin.call('POST', `/v1/members/${id}/resend`)).status).toBe(403);
 });

@@ -35,7 +35,7 @@ test('invitation: a new person becomes user and member, is logged in, and the to
   expect(joined.status).toBe(200);
   expect(joined.body).toMatchObject({ user: { email, name: 'Grace' }, orgId: owner.orgId, orgs: [{ role: 'admin' }] });
   const me = await plane().call('GET', '/v1/me', { token: joined.body.token });
-  expect(me.body).toMatchObject({ orgId: owner.orgId, role: 'admin', user: { emailVerified: true } });
+  expect(me.body).toMatchObject({ orgId: owner.orgId, role: 'admin', user: { emailVerified: false } });
   expect((await accept({ token, name: 'Grace', password: 'a long password' })).status).toBe(400);
   const login = await plane().call('POST', '/v1/auth/login', { body: { email, password: 'a long password' } });
   expect(login.status).toBe(200);

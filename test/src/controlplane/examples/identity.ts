@@ -109,6 +109,27 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: async ({ plane, caller }) => (caller === null ? {} : { headers: await browserOf(plane, caller) }),
   },
   'GET /v1/me': { prepare: () => ({}) },
+  'GET /v1/config': { prepare: () => ({}) },
+  'PATCH /v1/me': { prepare: () => ({ body: { name: 'Renamed' } }) },
+  'POST /v1/orgs': {
+    prepare: () => ({ body: { name: 'Second' } }),
+    success: 201,
+    unaudited: 'the entry is in the trail of the new organization',
+  },
+  'PATCH /v1/orgs/:id': { prepare: ({ owner }) => ({ params: { id: owner.orgId }, body: { name: 'Renamed' } }) },
+  'DELETE /v1/orgs/:id': {
+    async prepare({ plane, owner, caller }) {
+      const other = await plane.member('owner');
+      await plane.database.sql`
+        insert into memberships (org_id, user_id, role) values (${other.orgId}, ${(caller ?? owner).userId}, 'viewer')`;
+      return { params: { id: owner.orgId } };
+    },
+    unaudited: 'the trail goes with the organization',
+  },
+  'POST /v1/members/:userId/resend': {
+    prepare: async (context) => ({ params: { userId: (await invitation(context)).id } }),
+    success: 201,
+  },
   'GET /v1/members': { prepare: () => ({}) },
   'POST /v1/members': { prepare: () => ({ body: { email: newEmail(), role: 'viewer' } }), success: 201 },
   'PATCH /v1/members/:userId': {

@@ -1,0 +1,55 @@
+/** Organizations beside the one of a signup: made, renamed and deleted; rules and transactions. */
+import { recordAudit } from '../audit/trail.js';
+import type { OrganizationWithRole } from '../auth/schema.js';
+import { foundOrganization } from '../auth/service.js';
+import type { Sql } from '../db/sql.js';
+import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
+import type { Actor } from '../http/access.js';
+import { invalidate } from '../watch/invalidate.js';
+import * as store from './store.js';
+
+const CREATED_MAX = 5;
+
+export class OrganizationService {
+  constructor(
+    readonly sql: Sql,
+    /** Anybody may make one. */
+    readonly open: boolean,
+  ) {}
+
+  async create(actor: Actor, name: string): Promise<OrganizationWithRole> {
+    if (!this.open) throw new Forbidden('new organizations are closed here: the operator has set SIGNUP');
+    return this.sql.begin(async (tx) => {
+      if ((await store.countCreatedBy(tx, actor.userId)) >= CREATED_MAX) {
+        throw new Conflict(`you have made ${CREATED_MAX} organizations already: delete one first`);
+      }
+      const founder = { id: actor.userId, email: actor.email };
+      return { ...(await foundOrganization(tx, founder, name, actor.ip)), role: 'owner' as const };
+    });
+  }
+
+  /** Only the one that the session is in. */
+  async rename(actor: Actor, id: string, name: string): Promise<OrganizationWithRole> {
+    if (id !== actor.orgId) throw new NotFound('organization');
+    return this.sql.begin(async (tx) => {
+      const before = await store.lockOrganization(tx, id);
+      if (before === null) throw new NotFound('organization');
+      await store.renameOrganization(tx, id, name);
+      await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, { name: [before.name, name] });
+      return { ...before, name, role: actor.role };
+    });
+  }
+
+  /** For good: its tokens die at once. Not the user's only one: nobody could log in to make another. */
+  async delete(actor: Actor, id: string): Promise<void> {
+    if (id !== actor.orgId) throw new NotFound('organization');
+    await this.sql.begin(async (tx) => {
+      if ((await store.lockOrganization(tx, id)) === null) throw new NotFound('organization');
+      if (await store.isOnlyOrganization(tx, actor.userId)) {
+        throw new Conflict('this is your only organization: join or make another one first');
+      }
+      await store.deleteOrganization(tx, id);
+      await invalidate(tx, [{ kind: 'org', id, endsSessions: true }]);
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import type { Tx } from '../db/sql.js';
+
+export interface OrganizationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+}
+
+/** Of those that still exist. The user's other attempts wait. */
+export async function countCreatedBy(tx: Tx, userId: string): Promise<number> {
+  await tx`select 1 from users where id = ${userId} for no key update`;
+  const [row] = await tx<{ total: number }[]>`
+    select count(*) as total from organizations where created_by = ${userId}`;
+  return row!.total;
+}
+
+export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow | null> {
+  const [row] = await tx<OrganizationRow[]>`select id, name, slug from organizations where id = ${id} for update`;
+  return row ?? null;
+}
+
+export async function renameOrganization(tx: Tx, id: string, name: string): Promise<void> {
+  await tx`update organizations set name = ${name} where id = ${id}`;
+}
+
+/** With everything in it; what its agents spent stays in the ledger. */
+export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
+  await tx`delete from organizations where id = ${id}`;
+}
+
+export async function isOnlyOrganization(tx: Tx, userId: string): Promise<boolean> {
+  return (await tx`select 1 from memberships where user_id = ${userId} limit 2`).length < 2;
+}
