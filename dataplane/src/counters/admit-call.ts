@@ -3,18 +3,18 @@
  * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
  *
  *   argument  header  {minute µs d, spend TTL s d, hold lease µs d, month I4, its start s d, its end s d, probe B,
- *                      purses I4, looks I4, token items I4, day µs d, minute of tokens µs d}
+ *                      purses I4, pair checks I4, token items I4, day µs d, minute of tokens µs d}
  *             purse   {flags B: 1 asked for, 2 holds; month I4, own total d, ledger d, ledger's own d, their month I4,
  *                      field s; with holds: version d, base d, released d}
  *             token   {tokens d}
- *             look    {pair B, wanted I4, rpm I4, fixed limits I4 …, token limits I4 …, hold d, checks B,
+ *             check   {pair B, wanted I4, rpm I4, fixed limits I4 …, token limits I4 …, hold d, checks B,
  *                      per check: purse from 1 I4, row of the limit table from 1 B, budget d}
  *   reply     header  {now µs d}
  *             purse   {the store's month I4, own total found d, spent d}
- *             look    {admitted I4, refusal B (row from 1), free at µs d, per pair row left I4 and reset µs d, spent d, held d}
+ *             check   {admitted I4, refusal B (row from 1), free at µs d, per pair row left I4 and reset µs d, spent d, held d}
  */
 import { monthEndSec, monthStartSec } from './calendar-month.js';
-import type { CallItems, Look, PurseItem } from './call-items.js';
+import type { CallItems, PairCheck, PurseItem } from './call-items.js';
 import { FIXED_ROWS, LIMIT_TABLE, PAIR_ROWS, RPM_ROW, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
 
 /** How long a hold counts without being renewed. */
@@ -65,7 +65,7 @@ export interface CallReply {
 const HEADER_BYTES = 73;
 const PURSE_BYTES = 33;
 const HOLD_BYTES = 24;
-const LOOK_BYTES = 18 + 4 * (FIXED_ROWS.length + TOKEN_ROWS.length);
+const PAIR_CHECK_BYTES = 18 + 4 * (FIXED_ROWS.length + TOKEN_ROWS.length);
 const CHECK_BYTES = 13;
 const TOKEN_BYTES = 8;
 const REPLY_HEADER_BYTES = 8;
@@ -83,7 +83,7 @@ const monthKeyPrefix = (tag: string): string => `acg:{${tag}}:m:`;
 const holdKey = (tag: string): string => `acg:{${tag}}:hold`;
 
 /** KEYS of a call; see admit.lua. */
-export function callKeys(header: CallHeader, { purses, looks, tokens }: CallItems): string[] {
+export function callKeys(header: CallHeader, { purses, pairChecks, tokens }: CallItems): string[] {
   const keys: string[] = [];
   if (header.probe) keys.push(`acg:{${header.probeTag}}:probe`);
   for (const { purse, holds } of purses) {
@@ -91,7 +91,7 @@ export function callKeys(header: CallHeader, { purses, looks, tokens }: CallItem
     if (holds) keys.push(holdKey(purse.tag));
   }
   for (const { agentId, providerSlug, row } of tokens) keys.push(tokenKey(agentId, providerSlug, row));
-  for (const { terms, providerSlug } of looks) {
+  for (const { terms, providerSlug } of pairChecks) {
     if (providerSlug === null) continue;
     keys.push(pairKey(terms.agentId, providerSlug));
     for (const row of TOKEN_ROWS) {
@@ -107,20 +107,24 @@ export function encodeCall(header: CallHeader, items: CallItems): Buffer {
   let at = writeHeader(out, header, items);
   for (const item of items.purses) at = writePurse(out, at, item);
   for (const { tokens } of items.tokens) at = out.writeDoubleLE(tokens, at);
-  for (const look of items.looks) at = writeLook(out, at, look);
+  for (const pairCheck of items.pairChecks) at = writePairCheck(out, at, pairCheck);
   return out;
 }
 
-function callBytes({ purses, looks, tokens }: CallItems): number {
-  let bytes = HEADER_BYTES + looks.length * LOOK_BYTES + tokens.length * TOKEN_BYTES;
+function callBytes({ purses, pairChecks, tokens }: CallItems): number {
+  let bytes = HEADER_BYTES + pairChecks.length * PAIR_CHECK_BYTES + tokens.length * TOKEN_BYTES;
   for (const { total, holds } of purses) {
     bytes += PURSE_BYTES + 1 + (total === null ? 0 : total.field.length) + (holds ? HOLD_BYTES : 0);
   }
-  for (const { checks } of looks) bytes += checks.length * CHECK_BYTES;
+  for (const { checks } of pairChecks) bytes += checks.length * CHECK_BYTES;
   return bytes;
 }
 
-function writeHeader(out: Buffer, { windows, month, probe }: CallHeader, { purses, looks, tokens }: CallItems): number {
+function writeHeader(
+  out: Buffer,
+  { windows, month, probe }: CallHeader,
+  { purses, pairChecks, tokens }: CallItems,
+): number {
   out.writeDoubleLE(windows.minute * 1000, 0);
   out.writeDoubleLE(SPEND_TTL_SEC, 8);
   out.writeDoubleLE(HOLD_LEASE_MS * 1000, 16);
@@ -129,7 +133,7 @@ function writeHeader(out: Buffer, { windows, month, probe }: CallHeader, { purse
   out.writeDoubleLE(monthEndSec(month), 36);
   out[44] = probe ? 1 : 0;
   out.writeUInt32LE(purses.length, 45);
-  out.writeUInt32LE(looks.length, 49);
+  out.writeUInt32LE(pairChecks.length, 49);
   out.writeUInt32LE(tokens.length, 53);
   out.writeDoubleLE(windows.day * 1000, 57);
   out.writeDoubleLE(windows.tokenMinute * 1000, 65);
@@ -155,22 +159,22 @@ function writePurse(out: Buffer, start: number, item: PurseItem): number {
   return at + HOLD_BYTES;
 }
 
-function writeLook(out: Buffer, start: number, look: Look): number {
-  const { limits } = look.terms;
+function writePairCheck(out: Buffer, start: number, pairCheck: PairCheck): number {
+  const { limits } = pairCheck.terms;
   let at = start;
-  out[at] = look.providerSlug === null ? 0 : 1;
-  out.writeUInt32LE(look.wanted, at + 1);
+  out[at] = pairCheck.providerSlug === null ? 0 : 1;
+  out.writeUInt32LE(pairCheck.wanted, at + 1);
   out.writeUInt32LE(uint32(limits[RPM_ROW]!), at + 5);
   at += 9;
   for (let i = 0; i < FIXED_ROWS.length; i++, at += 4) out.writeUInt32LE(uint32(limits[FIXED_ROWS[i]!]!), at);
   for (let i = 0; i < TOKEN_ROWS.length; i++, at += 4) {
-    out.writeUInt32LE(look.providerSlug === null ? UINT32_MAX : uint32(limits[TOKEN_ROWS[i]!]!), at);
+    out.writeUInt32LE(pairCheck.providerSlug === null ? UINT32_MAX : uint32(limits[TOKEN_ROWS[i]!]!), at);
   }
-  out.writeDoubleLE(look.holdNanos, at);
-  out[at + 8] = look.checks.length;
+  out.writeDoubleLE(pairCheck.holdNanos, at);
+  out[at + 8] = pairCheck.checks.length;
   at += 9;
-  for (let i = 0; i < look.checks.length; i++, at += CHECK_BYTES) {
-    const { purseIndex, row, budgetNanos } = look.checks[i]!;
+  for (let i = 0; i < pairCheck.checks.length; i++, at += CHECK_BYTES) {
+    const { purseIndex, row, budgetNanos } = pairCheck.checks[i]!;
     out.writeUInt32LE(purseIndex + 1, at);
     out[at + 4] = row + 1;
     out.writeDoubleLE(budgetNanos, at + 5);
@@ -179,8 +183,8 @@ function writeLook(out: Buffer, start: number, look: Look): number {
 }
 
 /** Null: not what the call asks for. `month`: by the caller's clock. */
-export function decodeReply(reply: Buffer | null, { purses, looks }: CallItems, month: number): CallReply | null {
-  const size = REPLY_HEADER_BYTES + purses.length * PURSE_REPLY_BYTES + looks.length * VERDICT_BYTES;
+export function decodeReply(reply: Buffer | null, { purses, pairChecks }: CallItems, month: number): CallReply | null {
+  const size = REPLY_HEADER_BYTES + purses.length * PURSE_REPLY_BYTES + pairChecks.length * VERDICT_BYTES;
   if (reply === null || reply.length !== size) return null;
   const storeMonth = purses.length > 0 ? reply.readUInt32LE(REPLY_HEADER_BYTES) : month;
   let at = REPLY_HEADER_BYTES;
@@ -189,8 +193,8 @@ export function decodeReply(reply: Buffer | null, { purses, looks }: CallItems, 
     purseReplies.push({ foundNanos: reply.readDoubleLE(at + 4), spentNanos: reply.readDoubleLE(at + 12) });
   }
   const verdicts: Verdict[] = [];
-  for (let i = 0; i < looks.length; i++, at += VERDICT_BYTES) {
-    verdicts.push(decodeVerdict(reply, at, storeMonth, looks[i]!.wanted === 0));
+  for (let i = 0; i < pairChecks.length; i++, at += VERDICT_BYTES) {
+    verdicts.push(decodeVerdict(reply, at, storeMonth, pairChecks[i]!.wanted === 0));
   }
   return { month: storeMonth, purses: purseReplies, verdicts };
 }

@@ -2,11 +2,11 @@
 -- Time is Redis's own. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
 --
 --   KEYS        in the order of the items: per purse its month key prefix and, where it has holds, its hold key; per token
---               item its token key; per look its pair key (if it has one) and a token key for each token limit that is
+--               item its token key; per pair check its pair key (if it has one) and a token key for each token limit that is
 --               set. Before all of them the key that a probe writes.
---   ARGV[1]     binary, little-endian: header, purses, token items, looks (layout in admit-call.ts)
+--   ARGV[1]     binary, little-endian: header, purses, token items, pair checks (layout in admit-call.ts)
 --   ARGV[2]     the writer: one process run
---   Returns     binary: {now µs}, per purse its month, per look its verdict
+--   Returns     binary: {now µs}, per purse its month, per pair check its verdict
 --
 -- A pair key is one string: the log of the sliding window (uint32 µs stamps modulo 2^32, oldest first) and behind it a
 -- footer {last d, stop I4, front I4, oldest I4, then per fixed window count I4, start d}: log entries front…stop-1 may
@@ -36,7 +36,7 @@ local FOOTER = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
 local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
 local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]] --[[each token]] .. 'I4d' --[[end]] .. 'dd'
 local TOKENS = 1 --[[each fixed]] + 1 --[[end]]
-local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, looks, token_items, day, token_minute, at =
+local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, pair_checks, token_items, day, token_minute, at =
   read('<dddI4ddBI4I4I4dd', arg)
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -159,7 +159,7 @@ for item = 1, token_items do
   call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
 end
 
-for item = 1, looks do
+for item = 1, pair_checks do
   local pair, wanted, rpm, --[[each fixed]] limit_I, --[[end]] --[[each token]] tokens_I, --[[end]] hold, checks, following =
     read(LOOK, arg, at)
   at = following

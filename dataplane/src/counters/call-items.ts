@@ -8,9 +8,9 @@ export interface PurseItem {
   total: OwnTotal | null;
   /** What the total was then. */
   sentNanos: number;
-  /** Some look asks for the month's spend. */
+  /** Some pair check asks for the month's spend. */
   asked: boolean;
-  /** It tells of holds, or some look asks for one. */
+  /** It tells of holds, or some pair check asks for one. */
   holds: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface Check {
 }
 
 /** Requests of one pair that came in one turn with the same terms. */
-export interface Look {
+export interface PairCheck {
   readonly terms: AgentTerms;
   /** Null: money only. */
   readonly providerSlug: string | null;
-  /** How many ask to pass; 0 = only look. */
+  /** How many ask to pass; 0 = only to see. */
   wanted: number;
   /** Of each that asks. */
   readonly holdNanos: number;
@@ -41,6 +41,6 @@ export interface TokenItem {
 
 export interface CallItems {
   readonly purses: readonly PurseItem[];
-  readonly looks: readonly Look[];
+  readonly pairChecks: readonly PairCheck[];
   readonly tokens: readonly TokenItem[];
 }

@@ -54,7 +54,7 @@ export class MemoryCounters implements Counters {
     this.#sweep(nowUs);
     const month = monthOfMs(nowUs / 1000);
     const pair = this.#pair(terms.agentId, providerSlug);
-    pair.settle(nowUs);
+    pair.advance(nowUs);
     const refusal = windowRefusal(pair, terms) ?? this.#moneyRefusal(terms, month, holdNanos);
     const own = refusal?.spend ?? (terms.budgets.length > 0 ? this.#spendOf(terms, terms.budgets[0]!) : null);
     if (refusal === null) {
@@ -106,7 +106,7 @@ export class MemoryCounters implements Counters {
     const month = monthOfMs(nowUs / 1000);
     const windows = providerSlugs.map((providerSlug): WindowStanding => {
       const pair = this.#pairs.get(pairName(terms.agentId, providerSlug)) ?? new PairWindows(this.#windows);
-      pair.settle(nowUs);
+      pair.advance(nowUs);
       return {
         providerSlug,
         remaining: PAIR_ROWS.map((row) => pair.left(row, terms)),

@@ -28,7 +28,7 @@ export class PairWindows {
   }
 
   /** Ends windows that are over. What is asked afterwards is as of now; the pair's time does not step back by little. */
-  settle(clockUs: number): void {
+  advance(clockUs: number): void {
     this.#nowUs = this.#log.steady(clockUs, this.#rpmUs);
     this.#live = this.#log.countAt(this.#nowUs, this.#rpmUs);
     for (const window of this.#fixed) {

@@ -60,7 +60,7 @@ export class Purse implements BagItem {
   }
 
   /** Nothing would be missing if it were forgotten. */
-  get settled(): boolean {
+  get idle(): boolean {
     return this.bagIndex < 0 && this.holdNanos === 0 && this.turn === null;
   }
 

@@ -73,7 +73,7 @@ export class Purses {
     for (const [tag, purse] of this.#byTag) {
       if (looked++ >= LOOKED_AT_PER_NEW) break;
       this.#byTag.delete(tag);
-      if (!purse.touched && purse.settled) return;
+      if (!purse.touched && purse.idle) return;
       purse.touched = false;
       this.#byTag.set(tag, purse);
     }

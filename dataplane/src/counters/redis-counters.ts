@@ -1,5 +1,5 @@
 /**
- * Counters in Redis or Redis Cluster, shared by all data planes. Splits the work over lanes: one for a single server, one
+ * Counters in Redis or Redis Cluster, shared by all data planes. Splits the work over nodes: one for a single server, one
  * per master of a cluster, so that a dead master opens the gate for its own agents only.
  *
  * On a cluster the purses of projects and organizations live in other slots than the agent: those are asked first, and
@@ -24,7 +24,7 @@ import { hashSlot } from './hash-slot.js';
 import { REAL_WINDOWS, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
 import { Purses } from './purses.js';
 import { type RedisAccess, RedisLink } from './redis-link.js';
-import { StoreLane } from './store-lane.js';
+import { RedisNode } from './redis-node.js';
 
 interface RedisCountersOptions extends RedisAccess {
   readonly timeoutMs: number;
@@ -39,8 +39,8 @@ const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Three chances before the lease is over. */
 const HOLD_RENEW_MS = HOLD_LEASE_MS / 3;
-/** A cluster has at most 1 000 masters; lanes of masters that are gone stay until then. */
-const LANES_MAX = 1_000;
+/** A cluster has at most 1 000 masters; nodes of masters that are gone stay until then. */
+const NODES_MAX = 1_000;
 /** Enough to meet every slot. */
 const TAGS_TRIED_MAX = 200_000;
 
@@ -51,9 +51,9 @@ export class RedisCounters implements Counters {
   readonly #metrics: CountersMetrics;
   readonly #link: RedisLink;
   readonly #purses: Purses;
-  readonly #lanes = new Map<string, StoreLane>();
-  /** The lane of a single server, and of a cluster's slots while their master is unknown. */
-  readonly #firstLane: StoreLane;
+  readonly #nodes = new Map<string, RedisNode>();
+  /** The node of a single server, and of a cluster's slots while their master is unknown. */
+  readonly #firstNode: RedisNode;
   readonly #clustered: boolean;
   readonly #writerId = randomBytes(9).toString('base64url');
   readonly #renewTimer: NodeJS.Timeout;
@@ -72,18 +72,18 @@ export class RedisCounters implements Counters {
         this.#lastError = error.message;
       },
     });
-    this.#firstLane = this.#lane(options.urls.map((url) => url.host).join(','), this.#writerId);
+    this.#firstNode = this.#node(options.urls.map((url) => url.host).join(','), this.#writerId);
     this.#renewTimer = setInterval(this.#renewHolds, HOLD_RENEW_MS).unref();
   }
 
   /** Waits for the store, but not for long: without it requests pass unchecked. */
   async start(): Promise<void> {
-    await this.#firstLane.enforcement.onWithin(START_TIMEOUT_MS);
-    if (this.#firstLane.enforcement.on) {
-      await Promise.all([...this.#lanes.values()].map((lane) => lane.enforcement.onWithin(START_TIMEOUT_MS)));
+    await this.#firstNode.enforcement.onWithin(START_TIMEOUT_MS);
+    if (this.#firstNode.enforcement.on) {
+      await Promise.all([...this.#nodes.values()].map((node) => node.enforcement.onWithin(START_TIMEOUT_MS)));
     }
-    for (const lane of this.#lanes.values()) lane.enforcement.announceIfOff(lane.lastFailure || this.#lastError);
-    if (!this.#firstLane.enforcement.on) return;
+    for (const node of this.#nodes.values()) node.enforcement.announceIfOff(node.lastFailure || this.#lastError);
+    if (!this.#firstNode.enforcement.on) return;
     for (const policy of new Set(await this.#link.evictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
@@ -98,7 +98,7 @@ export class RedisCounters implements Counters {
   }
 
   get enforcing(): boolean {
-    for (const lane of this.#lanes.values()) if (!lane.enforcement.on) return false;
+    for (const node of this.#nodes.values()) if (!node.enforcement.on) return false;
     return true;
   }
 
@@ -111,20 +111,20 @@ export class RedisCounters implements Counters {
     const slot = this.#slotOf(terms.agentId);
     const foreign = this.#clustered ? terms.budgets.filter(({ tag }) => tag !== terms.agentId) : NONE;
     if (foreign.length === 0) {
-      this.#laneOf(slot).admit(slot, terms, providerSlug, terms.budgets, holdNanos, done);
+      this.#nodeOf(slot).admit(slot, terms, providerSlug, terms.budgets, holdNanos, done);
       return;
     }
     const own = terms.budgets.filter(({ tag }) => tag === terms.agentId);
     this.#checkEach(terms, foreign, 0, (refusal) => {
       if (refusal !== null) done(refusal);
-      else this.#laneOf(slot).admit(slot, terms, providerSlug, own, holdNanos, done);
+      else this.#nodeOf(slot).admit(slot, terms, providerSlug, own, holdNanos, done);
     });
   }
 
   grow(terms: AgentTerms, holdNanos: number, done: (granted: boolean) => void): void {
     const slot = this.#slotOf(terms.agentId);
     const own = terms.budgets.filter(({ tag }) => tag === terms.agentId);
-    this.#laneOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {
+    this.#nodeOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {
       // Unchecked: there is no hold for it, and none is given back with it.
       if (outcome === 'unchecked') this.#purses.of(terms.agentId).hold(holdNanos);
       done(refusedBy < 0);
@@ -141,12 +141,12 @@ export class RedisCounters implements Counters {
       if (cost > 0) purse.spend(month, cost);
       if (held > 0) purse.release(held);
       const slot = this.#slotOf(tag);
-      this.#laneOf(slot).report(slot, purse);
+      this.#nodeOf(slot).report(slot, purse);
     }
     for (const row of TOKEN_ROWS) {
       if (terms.limits[row] === UNLIMITED || !(tokens > 0)) continue;
       const slot = this.#slotOf(terms.agentId);
-      this.#laneOf(slot).addTokens(slot, terms.agentId, providerSlug, row, tokens);
+      this.#nodeOf(slot).addTokens(slot, terms.agentId, providerSlug, row, tokens);
     }
   }
 
@@ -166,7 +166,7 @@ export class RedisCounters implements Counters {
     };
     terms.spends.forEach((spend, at) => {
       const slot = this.#slotOf(spend.tag);
-      this.#laneOf(slot).lookAtSpend(slot, terms, spend, (verdict) => {
+      this.#nodeOf(slot).lookAtSpend(slot, terms, spend, (verdict) => {
         if (verdict !== null) {
           spends[at] = { row: spend.row, spentNanos: verdict.spentNanos, heldNanos: verdict.heldNanos };
         }
@@ -175,7 +175,7 @@ export class RedisCounters implements Counters {
     });
     const slot = this.#slotOf(terms.agentId);
     providerSlugs.forEach((providerSlug, at) => {
-      this.#laneOf(slot).look(slot, terms, providerSlug, (verdict) => {
+      this.#nodeOf(slot).look(slot, terms, providerSlug, (verdict) => {
         if (verdict !== null) {
           windows[at] = { providerSlug, remaining: verdict.remaining!, resetAtSec: verdict.resetAtSec! };
         }
@@ -186,7 +186,7 @@ export class RedisCounters implements Counters {
 
   async close(): Promise<void> {
     clearInterval(this.#renewTimer);
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.drain(CLOSE_TIMEOUT_MS)));
+    await Promise.all([...this.#nodes.values()].map((node) => node.drain(CLOSE_TIMEOUT_MS)));
     this.#link.close();
   }
 
@@ -203,7 +203,7 @@ export class RedisCounters implements Counters {
       return;
     }
     const slot = this.#slotOf(budget.tag);
-    this.#laneOf(slot).check(slot, terms, [budget], 0, (admission) => {
+    this.#nodeOf(slot).check(slot, terms, [budget], 0, (admission) => {
       if (admission.refusedBy >= 0) done(admission);
       else this.#checkEach(terms, budgets, at + 1, done);
     });
@@ -213,7 +213,7 @@ export class RedisCounters implements Counters {
   readonly #renewHolds = (): void => {
     this.#purses.forEachHolding((purse) => {
       const slot = this.#slotOf(purse.tag);
-      this.#laneOf(slot).report(slot, purse);
+      this.#nodeOf(slot).report(slot, purse);
     });
   };
 
@@ -221,27 +221,27 @@ export class RedisCounters implements Counters {
     return this.#clustered ? hashSlot(tag) : 0;
   }
 
-  #laneOf(slot: number): StoreLane {
-    if (!this.#clustered) return this.#firstLane;
-    const node = this.#link.nodeOf(slot);
-    return node === null ? this.#firstLane : (this.#lanes.get(node) ?? this.#laneOfMaster(node));
+  #nodeOf(slot: number): RedisNode {
+    if (!this.#clustered) return this.#firstNode;
+    const master = this.#link.nodeOf(slot);
+    return master === null ? this.#firstNode : (this.#nodes.get(master) ?? this.#nodeOfMaster(master));
   }
 
   readonly #connected = (): void => {
-    if (this.#clustered) for (const node of this.#link.masters()) this.#laneOfMaster(node);
-    for (const lane of this.#lanes.values()) lane.connected();
+    if (this.#clustered) for (const master of this.#link.masters()) this.#nodeOfMaster(master);
+    for (const node of this.#nodes.values()) node.connected();
   };
 
-  #laneOfMaster(node: string): StoreLane {
-    const known = this.#lanes.get(node);
-    if (known !== undefined || this.#lanes.size >= LANES_MAX) return known ?? this.#firstLane;
+  #nodeOfMaster(master: string): RedisNode {
+    const known = this.#nodes.get(master);
+    if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#firstNode;
     let tag = 0;
-    while (tag < TAGS_TRIED_MAX && this.#link.nodeOf(hashSlot(String(tag))) !== node) tag++;
-    return this.#lane(node, String(tag));
+    while (tag < TAGS_TRIED_MAX && this.#link.nodeOf(hashSlot(String(tag))) !== master) tag++;
+    return this.#node(master, String(tag));
   }
 
-  #lane(name: string, probeTag: string): StoreLane {
-    const lane: StoreLane = new StoreLane(
+  #node(name: string, probeTag: string): RedisNode {
+    const node: RedisNode = new RedisNode(
       this.#link,
       {
         name,
@@ -252,17 +252,17 @@ export class RedisCounters implements Counters {
         probeSlot: this.#slotOf(probeTag),
         ownSlotOf: (tag) => {
           const slot = this.#slotOf(tag);
-          return this.#laneOf(slot) === lane ? slot : null;
+          return this.#nodeOf(slot) === node ? slot : null;
         },
       },
       this.#purses,
       this.#log,
       this.#metrics,
     );
-    lane.onDataLost = () => this.#onDataLost();
-    lane.onBack = this.#renewHolds;
-    this.#lanes.set(name, lane);
-    return lane;
+    node.onDataLost = () => this.#onDataLost();
+    node.onBack = this.#renewHolds;
+    this.#nodes.set(name, node);
+    return node;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The Redis client (ioredis) behind the lanes: connection settings, NOSCRIPT after a flush or restart.
+ * The Redis client (ioredis) behind the nodes: connection settings, NOSCRIPT after a flush or restart.
  */
 import { Cluster, Command, Redis } from 'ioredis';
 import { SCRIPT, SCRIPT_SHA } from './admit-script.js';
@@ -163,7 +163,7 @@ function openClient(access: RedisAccess, turn: number): Redis | Cluster {
       clusterRetryStrategy: retryDelayMs,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
-      // A call is repeated only by the lanes, which know how to do that exactly once.
+      // A call is repeated only by the counters' nodes, which know how to do that exactly once.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       scaleReads: 'master',
@@ -227,7 +227,7 @@ function connectionOptions(access: RedisAccess): ConnectionOptions {
   const options: ConnectionOptions = {
     connectionName: access.connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    enableReadyCheck: false, // the lanes' probes find out more than INFO does, and need no right to it
+    enableReadyCheck: false, // the nodes' probes find out more than INFO does, and need no right to it
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     protocol: 2,

@@ -1,4 +1,4 @@
-/** What the lanes need of a Redis client: run admit.lua, say what became of it, start the connection anew. */
+/** What a node needs of a Redis client: run admit.lua, say what became of it, start the connection anew. */
 
 /** The store refused the call, or the connection was lost before its answer. */
 export class ScriptFailure extends Error {

@@ -1,12 +1,12 @@
 /**
- * What one turn of the event loop has for one slot: requests of one pair are one look, all that concerns one purse is one
+ * What one turn of the event loop has for one slot: requests of one pair are one pair check, all that concerns one purse is one
  * item.
  */
 
 import { type CallReply, pairKey, type Verdict } from './admit-call.js';
 import type { AgentTerms, ScopeSpend } from './agent-terms.js';
 import { monthOfMs } from './calendar-month.js';
-import type { CallItems, Check, Look, PurseItem, TokenItem } from './call-items.js';
+import type { CallItems, Check, PairCheck, PurseItem, TokenItem } from './call-items.js';
 import type { Admission } from './counters.js';
 import { LIMIT_TABLE, RPM_ROW } from './limit-table.js';
 import type { Purse } from './purse.js';
@@ -16,12 +16,12 @@ export type AdmissionDone = (admission: Admission) => void;
 export type VerdictDone = (verdict: Verdict | null) => void;
 
 interface Group {
-  readonly look: Look;
+  readonly pairCheck: PairCheck;
   /** Takes the hold; null when none is asked for. */
   readonly holder: Purse | null;
   /** One per wanted admission, in order of arrival. */
   readonly waiters: AdmissionDone[];
-  /** Set on looks that only look. */
+  /** Set on those that only want to see. */
   readonly onVerdict: VerdictDone | null;
 }
 
@@ -29,7 +29,7 @@ const NO_CHECKS: readonly Check[] = [];
 
 export class TurnBatch implements CallItems {
   readonly purses: PurseItem[] = [];
-  readonly looks: Look[] = [];
+  readonly pairChecks: PairCheck[] = [];
   readonly tokens: TokenItem[] = [];
   readonly #groups: Group[] = [];
   readonly #groupOfPair = new Map<string, Group>();
@@ -41,7 +41,7 @@ export class TurnBatch implements CallItems {
 
   /** Any hash tag of the batch, for a key in its slot; null when it is empty. */
   get tag(): string | null {
-    return this.purses[0]?.purse.tag ?? this.looks[0]?.terms.agentId ?? this.tokens[0]?.agentId ?? null;
+    return this.purses[0]?.purse.tag ?? this.pairChecks[0]?.terms.agentId ?? this.tokens[0]?.agentId ?? null;
   }
 
   /** `budgets`: those of the terms that are in this slot. */
@@ -54,13 +54,13 @@ export class TurnBatch implements CallItems {
   ): void {
     const key = pairKey(terms.agentId, providerSlug);
     const known = this.#groupOfPair.get(key);
-    if (known !== undefined && known.look.terms === terms && known.look.holdNanos === holdNanos) {
-      known.look.wanted++;
+    if (known !== undefined && known.pairCheck.terms === terms && known.pairCheck.holdNanos === holdNanos) {
+      known.pairCheck.wanted++;
       known.waiters.push(done);
       return;
     }
     const group = this.#push(terms, providerSlug, budgets, holdNanos, null);
-    group.look.wanted = 1;
+    group.pairCheck.wanted = 1;
     group.waiters.push(done);
     this.#groupOfPair.set(key, group);
   }
@@ -68,7 +68,7 @@ export class TurnBatch implements CallItems {
   /** Budgets alone: a larger hold of a call under way, or those that are not in the agent's slot. */
   check(terms: AgentTerms, budgets: readonly ScopeSpend[], holdNanos: number, done: AdmissionDone): void {
     const group = this.#push(terms, null, budgets, holdNanos, null);
-    group.look.wanted = 1;
+    group.pairCheck.wanted = 1;
     group.waiters.push(done);
   }
 
@@ -77,8 +77,8 @@ export class TurnBatch implements CallItems {
   }
 
   lookAtSpend(terms: AgentTerms, spend: ScopeSpend, onVerdict: VerdictDone): void {
-    const { look } = this.#push(terms, null, [spend], 0, onVerdict);
-    if (terms.hardBudget) this.purses[look.checks[0]!.purseIndex]!.holds = true;
+    const { pairCheck } = this.#push(terms, null, [spend], 0, onVerdict);
+    if (terms.hardBudget) this.purses[pairCheck.checks[0]!.purseIndex]!.holds = true;
   }
 
   /** Tells what the purse has to tell. */
@@ -115,27 +115,27 @@ export class TurnBatch implements CallItems {
    * Answers everybody who waits with the store's verdicts. `late`: they have gone on without; what was taken for them is
    * given back.
    */
-  settle(reply: CallReply, late: boolean): void {
+  deliver(reply: CallReply, late: boolean): void {
     for (let i = 0; i < this.#groups.length; i++) {
-      const { look, holder, waiters, onVerdict } = this.#groups[i]!;
+      const { pairCheck, holder, waiters, onVerdict } = this.#groups[i]!;
       const verdict = reply.verdicts[i]!;
-      const takenNanos = holder === null ? 0 : look.holdNanos * verdict.admitted;
+      const takenNanos = holder === null ? 0 : pairCheck.holdNanos * verdict.admitted;
       if (takenNanos > 0) holder!.hold(takenNanos);
       if (late) {
         if (takenNanos > 0) holder!.release(takenNanos);
         continue;
       }
       if (onVerdict !== null) onVerdict(verdict);
-      for (let n = 0; n < waiters.length; n++) waiters[n]!(admissionOf(verdict, n, reply.month, look.holdNanos));
+      for (let n = 0; n < waiters.length; n++) waiters[n]!(admissionOf(verdict, n, reply.month, pairCheck.holdNanos));
     }
   }
 
   /** Lets everybody pass unchecked. Returns how many requests that were. */
   passUnchecked(): number {
     let passed = 0;
-    for (const { look, waiters, onVerdict } of this.#groups) {
+    for (const { pairCheck, waiters, onVerdict } of this.#groups) {
       if (onVerdict !== null) onVerdict(null);
-      for (const done of waiters) done(uncheckedAdmission(look.terms));
+      for (const done of waiters) done(uncheckedAdmission(pairCheck.terms));
       passed += waiters.length;
     }
     return passed;
@@ -158,10 +158,10 @@ export class TurnBatch implements CallItems {
         holder = item.purse;
       }
     }
-    const look: Look = { terms, providerSlug, wanted: 0, holdNanos, checks };
-    const group: Group = { look, holder, waiters: [], onVerdict };
+    const pairCheck: PairCheck = { terms, providerSlug, wanted: 0, holdNanos, checks };
+    const group: Group = { pairCheck, holder, waiters: [], onVerdict };
     this.#groups.push(group);
-    this.looks.push(look);
+    this.pairChecks.push(pairCheck);
     return group;
   }
 

@@ -175,7 +175,7 @@ test('month spend: three writers on one store, any interleaving', async () => {
             const before = writer.purses.find(agentId);
             for (let i = 0; i < 2 * OTHERS; i++) writer.purses.of(`other-${names++}`);
             if (before !== null && writer.purses.find(agentId) !== before) {
-              expect(before.settled).toBe(true); // only what the store has confirmed is forgotten
+              expect(before.idle).toBe(true); // only what the store has confirmed is forgotten
               inTouch.push(inTouch[one.writer]!);
               inTouch[one.writer] = new Map();
               own[one.writer] = new Map();

@@ -23,7 +23,7 @@ import type { Purses } from './purses.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { type AdmissionDone, TurnBatch, uncheckedAdmission, type VerdictDone } from './turn-batch.js';
 
-interface LaneSettings {
+interface RedisNodeSettings {
   /** For log lines: host and port of the node. */
   readonly name: string;
   readonly windows: Windows;
@@ -32,7 +32,7 @@ interface LaneSettings {
   /** Hash tag of a key on this node and its slot, for probes without spend. */
   readonly probeTag: string;
   readonly probeSlot: number;
-  /** The slot of a hash tag, where it is this lane's; null: another one's. */
+  /** The slot of a hash tag, where it is this node's; null: another one's. */
   ownSlotOf(tag: string): number | null;
 }
 
@@ -49,12 +49,12 @@ interface Call extends Awaited, BagItem {
 const PROBE_INTERVAL_MS = 1_000;
 /** A probe without any answer for so long means a dead connection. */
 const PROBE_GIVE_UP_MS = 2_000;
-const LOOKS_PER_CALL_MAX = 512;
+const PAIR_CHECKS_PER_CALL_MAX = 512;
 const PURSES_PER_PROBE_MAX = 500;
 
-export class StoreLane {
+export class RedisNode {
   readonly #link: ScriptLink;
-  readonly #settings: LaneSettings;
+  readonly #settings: RedisNodeSettings;
   readonly #purses: Purses;
   readonly #metrics: CountersMetrics;
   readonly #deadline: AnswerDeadline<Call>;
@@ -75,7 +75,7 @@ export class StoreLane {
   #retelling = false;
   #onIdle: (() => void) | null = null;
 
-  constructor(link: ScriptLink, settings: LaneSettings, purses: Purses, log: Logger, metrics: CountersMetrics) {
+  constructor(link: ScriptLink, settings: RedisNodeSettings, purses: Purses, log: Logger, metrics: CountersMetrics) {
     this.#link = link;
     this.#settings = settings;
     this.#purses = purses;
@@ -156,7 +156,7 @@ export class StoreLane {
 
   #turnWithRoom(slot: number): TurnBatch {
     const turn = this.#turn(slot);
-    if (turn.looks.length < LOOKS_PER_CALL_MAX) return turn;
+    if (turn.pairChecks.length < PAIR_CHECKS_PER_CALL_MAX) return turn;
     this.#flushTurns();
     return this.#turn(slot);
   }
@@ -208,7 +208,7 @@ export class StoreLane {
     const nowMs = performance.now();
     this.#metrics.storeLatency(nowMs - call.sentAtMs);
     this.#confirm(call.batch, reply, nowMs);
-    call.batch.settle(reply, call.decided);
+    call.batch.deliver(reply, call.decided);
     if (call.decided) this.#reportHolds(call.batch);
     call.decided = true;
     if (call === this.#probe) this.#probed(call);
