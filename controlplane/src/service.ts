@@ -12,7 +12,8 @@ import { guardProjects } from './auth/project-scope.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
-import { openSql, type Sql } from './db/sql.js';
+import { openPools } from './db/pools.js';
+import type { Sql } from './db/sql.js';
 import { type App, createApp } from './http/app.js';
 import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
@@ -27,11 +28,6 @@ import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { loadPriceBook } from './providers/price-book.js';
-
-const SQL_CONNECTIONS_MAX = 10;
-/** For reports, logs and exports, so that they never keep the rest of the API waiting for a connection. */
-const READ_CONNECTIONS_MAX = 6;
-const READ_TIMEOUT_MS = 30_000;
 
 interface ServicePorts {
   readonly port: number;
@@ -51,12 +47,8 @@ export interface Service {
 }
 
 export function buildService(config: Config, log: Logger): Service {
-  const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-controlplane' });
-  const reads = openSql(config.databaseUrl, {
-    connectionsMax: READ_CONNECTIONS_MAX,
-    applicationName: 'acg-reads',
-    statementTimeoutMs: READ_TIMEOUT_MS,
-  });
+  const pools = openPools(config.databaseUrl);
+  const sql = pools.api;
   const tokens = new SessionTokens(config.jwtSecrets);
   const cookie = new SessionCookie(config.publicUrl);
   const authenticator = new Authenticator(sql, tokens, cookie);
@@ -79,8 +71,10 @@ export function buildService(config: Config, log: Logger): Service {
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);
   const tenantNames = new TenantNames();
-  const events = buildEvents(app, { config, log, sql, metrics, catalogue, vault, tenantNames });
-  const usage = buildUsage(app, { config, log, sql, reads, metrics, observers: [events.usageObserver] });
+  const { reads, feeds, ingest: ingestSql } = pools;
+  const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
+  const observers = [events.usageObserver];
+  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
   buildAgents(app, { config, sql, vault, catalogue, tenantNames });
   const link = buildLink({
     config,
@@ -88,6 +82,7 @@ export function buildService(config: Config, log: Logger): Service {
     metrics,
     catalogue,
     vault,
+    pools,
     greeting: { circuits: async () => events.circuitFeed.notClosed(), prices: loadPriceBook(config.pricesFile) },
     handlers: { ...events.handlers, reportUsage: reportUsageHandler(usage.ingest, log) },
   });
@@ -122,7 +117,7 @@ export function buildService(config: Config, log: Logger): Service {
       await identity.stop();
       await usage.stop();
       await events.stop();
-      await Promise.all([sql, reads].map((pool) => pool.end({ timeout: 5 })));
+      await pools.end();
     },
   };
 }

@@ -40,6 +40,11 @@ export interface Config {
   /** Per worker. */
   readonly connectionsMax: number;
   readonly inflightMax: number;
+  /** Of one organization, once more than half of `inflightMax` is taken. */
+  readonly inflightPerOrgMax: number;
+  readonly connectionsPerAddressMax: number;
+  /** A second, of one client address; see context/unknown-tokens.ts. */
+  readonly unknownTokensPerAddress: number;
   readonly headerBytesMax: number;
   readonly headerCountMax: number;
   readonly editedBodyBytesMax: number;
@@ -61,6 +66,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     read.problem('REDIS_URL must be set when DATAPLANE_WORKERS is above 1: in-process counters serve one process only');
   }
   const timeout = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
+  const connectionsMax = read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 });
+  const inflightMax = read.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 });
+  const part = (whole: number, parts: number) => ({ fallback: Math.ceil(whole / parts), min: 1, max: 1_000_000 });
   const config: Config = {
     dataDir,
     host: read.string('DATAPLANE_HOST', '127.0.0.1'),
@@ -81,8 +89,11 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     trustedProxyCidrs: readCidrs(read, 'TRUSTED_PROXY_CIDRS'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: timeout('DRAIN_TIMEOUT_MS', 25_000),
-    connectionsMax: read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 }),
-    inflightMax: read.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 }),
+    connectionsMax,
+    connectionsPerAddressMax: read.int('MAX_CONNECTIONS_PER_ADDRESS', part(connectionsMax, 2)),
+    inflightMax,
+    inflightPerOrgMax: read.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 4)),
+    unknownTokensPerAddress: read.int('UNKNOWN_TOKENS_PER_ADDRESS', { fallback: 20, min: 1, max: 1_000_000 }),
     headerBytesMax: read.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
     headerCountMax: read.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),
     editedBodyBytesMax: read.int('MAX_EDITED_BODY_BYTES', { fallback: 10_485_760, min: 0, max: 1_073_741_824 }),

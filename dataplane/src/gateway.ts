@@ -1,5 +1,6 @@
 /** Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops in order. */
 import { Dialer } from '@acg/base/dialer/dialer';
+import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import { OperatorNames } from '@acg/base/names/operator-names';
 import { TenantNames } from '@acg/base/names/tenant-names';
@@ -13,6 +14,7 @@ import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ContextSource, type LinkListener } from './context/context-source.js';
 import { endsSession } from './context/invalidation.js';
+import { UnknownTokens } from './context/unknown-tokens.js';
 import type { Counters } from './counters/counters.js';
 import { createCounters } from './counters/create-counters.js';
 import { noteLedger } from './counters/ledger-notes.js';
@@ -34,6 +36,7 @@ export interface GatewayIdentity {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const TALLY_FLUSH_MS = 5_000;
 const EXPIRY_CHECK_MS = 1_000;
 /** All bodies together that are held whole because they have to be edited. */
@@ -179,7 +182,10 @@ export class Gateway implements OpsSource {
   #createServer(metering: ProviderMetering): ProxyServer {
     const config = this.#config;
     const sightings = new AddressSightings((sighting) => this.#spool.appendSighting(sighting));
-    const addressWatch = new AddressWatch(sightings, new ClientAddress(config.trustedProxyCidrs));
+    const clientAddress = new ClientAddress(config.trustedProxyCidrs);
+    const addressWatch = new AddressWatch(sightings, clientAddress);
+    const exempt = new CidrList([...LOOPBACK, ...config.trustedProxyCidrs]);
+    const unknownTokens = new UnknownTokens(config.unknownTokensPerAddress);
     return new ProxyServer({
       options: {
         headerBytesMax: config.headerBytesMax,
@@ -187,6 +193,10 @@ export class Gateway implements OpsSource {
         bufferedBodyBytesMax: config.bufferedBodyBytesMax,
         connectionsMax: config.connectionsMax,
         inflightMax: config.inflightMax,
+        inflightPerOrgMax: config.inflightPerOrgMax,
+        connectionsPerAddressMax: config.connectionsPerAddressMax,
+        exemptAddress: (address) => exempt.includes(address),
+        sharers: config.workers,
         handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
         editedBodyBytesMax: config.editedBodyBytesMax,
         publicUrl: config.publicUrl,
@@ -194,6 +204,10 @@ export class Gateway implements OpsSource {
         editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
       },
       contexts: this.#cache,
+      unknownTokens: {
+        ask: (x) => unknownTokens.ask(clientAddress.of(x)),
+        answered: (asker, unknown) => unknownTokens.answered(asker, unknown),
+      },
       counters: this.#counters,
       circuits: this.#board,
       spool: this.#spool,

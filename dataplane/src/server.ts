@@ -2,19 +2,22 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import type { Logger } from '@acg/base/log';
+import { AddressConnections } from './call/address-connections.js';
 import { AgentPort } from './call/agent-port.js';
 import type { Handshake } from './call/agent-response.js';
 import type { CallMetering } from './call/call-metering.js';
 import type { CallMetrics } from './call/call-metrics.js';
 import { Failures } from './call/failures.js';
+import { connectionsTo } from './call/kernel-connections.js';
 import { LiveCalls, type Tally } from './call/live-calls.js';
 import { OpenAccess } from './call/open-access.js';
 import type { Pipeline } from './call/pipeline.js';
 import { ProbeLeases } from './call/probe-leases.js';
 import { createSettle, type RecordSink } from './call/settle.js';
 import { type AcceptOptions, Acceptor } from './call/stages/accept.js';
-import type { AuthenticateDeps, Contexts } from './call/stages/authenticate.js';
+import type { AuthenticateDeps, Contexts, UnknownTokenGate } from './call/stages/authenticate.js';
 import { SELF_PATH } from './call/stages/self.js';
+import type { TakeShare } from './call/stages/share.js';
 import type { Circuits } from './circuit/circuits.js';
 import type { Counters } from './counters/counters.js';
 import { proxyPipeline } from './pipelines/proxy.js';
@@ -27,6 +30,13 @@ import { WebSocketSessions } from './websocket/sessions.js';
 export interface ProxyOptions extends AcceptOptions {
   readonly connectionsMax: number;
   readonly inflightMax: number;
+  /** MAX_INFLIGHT_PER_ORG. */
+  readonly inflightPerOrgMax: number;
+  readonly connectionsPerAddressMax: number;
+  /** Addresses that may have any number of connections. */
+  readonly exemptAddress: (address: string) => boolean;
+  /** Processes that share the port. */
+  readonly sharers: number;
   /** Of an upstream's WebSocket handshake. */
   readonly handshakeTimeoutMs: number;
   /** A longer body is not edited; one whose model must be checked is refused. */
@@ -42,6 +52,7 @@ export interface ProxyOptions extends AcceptOptions {
 export interface ProxyDeps {
   readonly options: ProxyOptions;
   readonly contexts: Contexts;
+  readonly unknownTokens: UnknownTokenGate;
   readonly counters: Pick<Counters, 'admit' | 'settle' | 'standing'>;
   readonly circuits: Circuits;
   readonly spool: RecordSink & { readonly full: boolean };
@@ -59,6 +70,7 @@ export class ProxyServer {
   /** Of calls and WebSockets that are under way. */
   readonly access: OpenAccess;
   readonly #port: AgentPort;
+  #portNumber = 0;
   readonly #calls: LiveCalls;
   readonly #acceptor: Acceptor;
 
@@ -69,25 +81,39 @@ export class ProxyServer {
     const onSettled: CallMetrics['onSettled'] = (x, reading, price) => metrics.onSettled(x, reading, price);
     const settle = createSettle({ spool, counters, metering, onSettled });
     const probes = new ProbeLeases(circuits);
-    const calls = new LiveCalls({ inflightMax: options.inflightMax, spool, settle, probes, tally, metrics });
+    const { inflightMax, inflightPerOrgMax } = options;
+    const calls = new LiveCalls({ inflightMax, inflightPerOrgMax, spool, settle, probes, tally, metrics });
     const breakOff = calls.breakOff.bind(calls);
     const failures = new Failures({ settle, breakOff, onBug: () => metrics.onBug(), log });
-    const parts = { ...deps, settle, failures, garbage };
+    const takeShare: TakeShare = (x) => calls.takeShare(x);
+    const parts = { ...deps, settle, failures, garbage, takeShare };
     const proxy = proxyPipeline(parts);
     const self = selfPipeline(parts);
     const upgrade = upgradePipeline({
       ...parts,
-      connectorFor: (guarded) => pools.connectorFor(guarded),
+      connectorFor: (tenant) => pools.connectorFor(tenant),
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       draining: () => calls.draining,
       onAgreed: (x) => probes.succeeded(x),
-      onSession: (session) => sessions.add(session),
-      onSessionEnd: (session) => sessions.remove(session),
+      onSession: (session) => {
+        sessions.add(session);
+        calls.webSocketOpened(session.x);
+      },
+      onSessionEnd: (session) => {
+        sessions.remove(session);
+        calls.webSocketEnded(session.x);
+      },
     });
     this.#calls = calls;
     this.access = new OpenAccess(deps.contexts, [calls, sessions]);
     this.#acceptor = new Acceptor(options, calls, garbage, (x) => calls.aborted(x));
-    this.#port = new AgentPort(options.connectionsMax);
+    const addresses = new AddressConnections({
+      perAddressMax: options.connectionsPerAddressMax,
+      exempt: options.exemptAddress,
+      recount: () => this.#countConnections(options.sharers),
+      log,
+    });
+    this.#port = new AgentPort(options.connectionsMax, addresses);
     const behavior = sessions.behavior((res, req, context) => {
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
@@ -111,8 +137,9 @@ export class ProxyServer {
   }
 
   /** Resolves with the port. `shared`: several processes listen on it together; else it must be free. */
-  listen(host: string, port: number, shared: boolean): Promise<number> {
-    return this.#port.listen(host, port, shared);
+  async listen(host: string, port: number, shared: boolean): Promise<number> {
+    this.#portNumber = await this.#port.listen(host, port, shared);
+    return this.#portNumber;
   }
 
   /** Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`. */
@@ -127,6 +154,13 @@ export class ProxyServer {
   close(): void {
     this.access.close();
     this.#port.close();
+  }
+
+  /** Those of other processes on the same port are about as many as ours. */
+  async #countConnections(sharers: number): Promise<ReadonlyMap<string, number> | null> {
+    const counts = this.#portNumber === 0 ? null : await connectionsTo(this.#portNumber);
+    for (const [network, connections] of counts ?? []) counts!.set(network, Math.ceil(connections / sharers));
+    return counts;
   }
 
   #onRequest(res: HttpResponse, req: HttpRequest, pipeline: Pipeline, handshake: Handshake | null = null): void {

@@ -16,6 +16,8 @@ import type {
   IReportUsageResponse,
   IResolveTokenRequest,
   IResolveTokenResponse,
+  IResolveTokensRequest,
+  IResolveTokensResponse,
   IWatchEvent,
   IWatchRequest,
 } from './messages.js';
@@ -95,6 +97,10 @@ export class GatewayClient {
   /** Rejects with {@link LinkError}, like every call here. `timeoutMs` covers all attempts together. */
   resolveToken(request: IResolveTokenRequest, timeoutMs: number): Promise<IResolveTokenResponse> {
     return this.#call(gatewayService.resolveToken, request, timeoutMs);
+  }
+
+  resolveTokens(request: IResolveTokensRequest, timeoutMs: number): Promise<IResolveTokensResponse> {
+    return this.#call(gatewayService.resolveTokens, request, timeoutMs);
   }
 
   reportUsage(request: IReportUsageRequest, timeoutMs: number): Promise<IReportUsageResponse> {

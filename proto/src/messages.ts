@@ -5,6 +5,8 @@ import { acg } from './generated/gateway.js';
 export const {
   ResolveTokenRequest,
   ResolveTokenResponse,
+  ResolveTokensRequest,
+  ResolveTokensResponse,
   AgentContext,
   Upstream,
   WatchRequest,
@@ -25,6 +27,8 @@ export const {
 
 export type IResolveTokenRequest = acg.v1.IResolveTokenRequest;
 export type IResolveTokenResponse = acg.v1.IResolveTokenResponse;
+export type IResolveTokensRequest = acg.v1.IResolveTokensRequest;
+export type IResolveTokensResponse = acg.v1.IResolveTokensResponse;
 export type IAgentContext = acg.v1.IAgentContext;
 export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;

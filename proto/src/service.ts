@@ -12,6 +12,8 @@ import type {
   IReportUsageResponse,
   IResolveTokenRequest,
   IResolveTokenResponse,
+  IResolveTokensRequest,
+  IResolveTokensResponse,
   IWatchEvent,
   IWatchRequest,
 } from './messages.js';
@@ -40,6 +42,11 @@ export const gatewayService = {
     v1.ResolveTokenRequest,
     v1.ResolveTokenResponse,
   ),
+  resolveTokens: method<IResolveTokensRequest, IResolveTokensResponse>(
+    'ResolveTokens',
+    v1.ResolveTokensRequest,
+    v1.ResolveTokensResponse,
+  ),
   watch: method<IWatchRequest, IWatchEvent>('Watch', v1.WatchRequest, v1.WatchEvent, true),
   reportUsage: method<IReportUsageRequest, IReportUsageResponse>(
     'ReportUsage',
@@ -67,6 +74,7 @@ export const gatewayServerService = {
 /** What a control plane implements. */
 export interface GatewayHandlers {
   resolveToken: handleUnaryCall<IResolveTokenRequest, IResolveTokenResponse>;
+  resolveTokens: handleUnaryCall<IResolveTokensRequest, IResolveTokensResponse>;
   watch: handleServerStreamingCall<IWatchRequest, IWatchEvent>;
   /** Gets the request as its bytes, see {@link gatewayServerService}. */
   reportUsage: handleUnaryCall<Buffer, IReportUsageResponse>;

@@ -1,21 +1,41 @@
-/** ResolveToken. */
+/** ResolveToken and ResolveTokens. */
 import type { Logger } from '@acg/base/log';
+import type { IResolveTokenRequest } from '@acg/proto/messages';
 import type { GatewayHandlers } from '@acg/proto/service';
 import { status } from '@grpc/grpc-js';
 import { GrpcFault, unary } from '../grpc/handler.js';
 import type { ContextService } from './service.js';
+import type { TokenQuery } from './store.js';
 
 const TOKEN_HASH_BYTES = 32;
 const AGENT_REF_CHARS_MAX = 128;
+const TOKENS_MAX = 256;
 
-export function resolveTokenHandler(contexts: ContextService, log: Logger): GatewayHandlers['resolveToken'] {
-  return unary(log, 'ResolveToken', async ({ tokenHash, agentRef }) => {
-    if (tokenHash?.length !== TOKEN_HASH_BYTES) {
-      throw new GrpcFault(status.INVALID_ARGUMENT, `token_hash must have ${TOKEN_HASH_BYTES} bytes`);
-    }
-    if ((agentRef?.length ?? 0) > AGENT_REF_CHARS_MAX) {
-      throw new GrpcFault(status.INVALID_ARGUMENT, `agent_ref must have at most ${AGENT_REF_CHARS_MAX} characters`);
-    }
-    return contexts.resolve(tokenHash, agentRef ?? '');
-  });
+export function resolveHandlers(
+  contexts: ContextService,
+  log: Logger,
+): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
+  return {
+    resolveToken: unary(log, 'ResolveToken', async (request) => {
+      const [answer] = await contexts.resolve([queryOf(request)]);
+      return answer!;
+    }),
+    resolveTokens: unary(log, 'ResolveTokens', async ({ tokens }) => {
+      const queries = (tokens ?? []).map(queryOf);
+      if (queries.length > TOKENS_MAX) {
+        throw new GrpcFault(status.INVALID_ARGUMENT, `tokens must be at most ${TOKENS_MAX}`);
+      }
+      return { answers: queries.length === 0 ? [] : await contexts.resolve(queries) };
+    }),
+  };
+}
+
+function queryOf({ tokenHash, agentRef }: IResolveTokenRequest): TokenQuery {
+  if (tokenHash?.length !== TOKEN_HASH_BYTES) {
+    throw new GrpcFault(status.INVALID_ARGUMENT, `token_hash must have ${TOKEN_HASH_BYTES} bytes`);
+  }
+  if ((agentRef?.length ?? 0) > AGENT_REF_CHARS_MAX) {
+    throw new GrpcFault(status.INVALID_ARGUMENT, `agent_ref must have at most ${AGENT_REF_CHARS_MAX} characters`);
+  }
+  return { tokenHash, agentRef: agentRef ?? '' };
 }

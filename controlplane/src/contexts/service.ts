@@ -8,7 +8,15 @@ import type { Vault } from '../accounts/vault.js';
 import type { Sql } from '../db/sql.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { assembleContext } from './assemble.js';
-import { type AccountRow, type AgentRow, type KeyRow, loadByTokenHash } from './store.js';
+import {
+  type AccountRow,
+  type AgentRow,
+  type KeyRow,
+  loadByTokenHash,
+  type NamedQuery,
+  type ResolvedRows,
+  type TokenQuery,
+} from './store.js';
 
 export class ContextService {
   constructor(
@@ -18,10 +26,17 @@ export class ContextService {
     readonly log: Logger,
   ) {}
 
-  /** `tokenHash`: 32 bytes; `agentRef`: the value of x-gateway-agent or `''`. */
-  async resolve(tokenHash: Uint8Array, agentRef: string): Promise<IResolveTokenResponse> {
-    const agentRefId = UUID_ANY_CASE.test(agentRef) ? agentRef.toLowerCase() : null;
-    const { revision, key, agents } = await loadByTokenHash(this.sql, tokenHash, agentRef, agentRefId);
+  /** One answer for each query, in order; all from one snapshot of the database. */
+  async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
+    const named = queries.map((query) => ({
+      ...query,
+      agentRefId: UUID_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
+    }));
+    const rows = await loadByTokenHash(this.sql, named);
+    return rows.map((row, i) => this.#answer(row, named[i]!));
+  }
+
+  #answer({ revision, key, agents }: ResolvedRows, { agentRef, agentRefId }: NamedQuery): IResolveTokenResponse {
     if (key === null) return { outcome: Outcome.UNKNOWN_TOKEN, revision };
     const agent = chooseAgent(key, agents, agentRef, agentRefId);
     if (typeof agent === 'number') return { outcome: agent, revision };

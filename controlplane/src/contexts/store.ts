@@ -1,11 +1,27 @@
-/** One statement reads all that serves a gateway token: one snapshot, so rows and revision belong together. */
+/**
+ * One statement reads all that serves a batch of gateway tokens: one snapshot, so rows and revision belong together.
+ * Each step goes by an index that begins with the hash, the agent or the organization: a big tenant costs only itself.
+ */
 
 import type { AgentPolicy } from '../agents/policy.js';
+import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql } from '../db/sql.js';
 import { LIMIT_FIELDS, type OwnLimits } from '../limits/limit-fields.js';
 import type { AuthType } from '../providers/custom/provider.js';
 
-interface ResolvedRows {
+export interface TokenQuery {
+  /** 32 bytes. */
+  readonly tokenHash: Uint8Array;
+  /** The value of x-gateway-agent, an id or slug; `''`: the token's own agent. */
+  readonly agentRef: string;
+}
+
+export interface NamedQuery extends TokenQuery {
+  /** The reference again where it has the form of an id. */
+  readonly agentRefId: string | null;
+}
+
+export interface ResolvedRows {
   /** Invalidations up to this one are visible in the rows. */
   readonly revision: number;
   readonly key: KeyRow | null;
@@ -63,30 +79,21 @@ interface CustomRow {
 /** `'field', agent.column, …` */
 const limitPairs = (sql: Sql) => sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
-/** `agentRef`: id or slug; `''` = the token's own agent. `agentRefId` is it again where it has the form of an id. */
-export async function loadByTokenHash(
-  sql: Sql,
-  tokenHash: Uint8Array,
-  agentRef: string,
-  agentRefId: string | null,
-): Promise<ResolvedRows> {
-  const [row] = await sql<ResolvedRows[]>`
-    with key as (
-      select id, org_id, project_id, agent_id, scope, expires_at from api_keys
-       where token_hash = ${Buffer.from(tokenHash)} and revoked_at is null and (expires_at is null or expires_at > now())
-    ), agent as (
-      select a.* from key join agents a on a.org_id = key.org_id
-       where (key.scope = 'agent' and a.id = key.agent_id)
-          or (key.scope = 'org' and (a.id = ${agentRefId}::uuid or a.slug = ${agentRef}))
-          or (key.scope = 'project' and a.project_id = key.project_id
-              and (a.id = ${agentRefId}::uuid or a.slug = ${agentRef}))
-       order by (a.id = ${agentRefId}::uuid) desc nulls last
-       limit 2
+/** One row for each query, in order. */
+export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]): Promise<ResolvedRows[]> {
+  const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
+  const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
+  const refIds = arrayLiteral(queries, ({ agentRefId }) => agentRefId);
+  return sql<ResolvedRows[]>`
+    with asked as (
+      select position, decode(hash, 'hex') as token_hash, ref, ref_id
+        from unnest(${hashes}::text::text[], ${refs}::text::text[], ${refIds}::text::uuid[])
+             with ordinality as q(hash, ref, ref_id, position)
     ), spend_month as (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month)
     select
       (select coalesce(max(revision), 0) from invalidations) as revision,
-      (select jsonb_build_object('id', id, 'orgId', org_id, 'scope', scope,
-          'expiresAtMs', floor(extract(epoch from expires_at) * 1000)) from key) as key,
+      case when key.id is not null then jsonb_build_object('id', key.id, 'orgId', key.org_id, 'scope', key.scope,
+          'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000)) end as key,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
           'status', agent.status, 'policy', agent.policy, ${limitPairs(sql)},
@@ -108,6 +115,25 @@ export async function loadByTokenHash(
             where p.agent_id = agent.id and p.org_id = agent.org_id),
           'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c
             where c.org_id = agent.org_id and c.deleted_at is null))), '[]')
-         from agent) as agents`;
-  return row!;
+         from (
+           select a.* from (
+               select a.*, 1 as rank from agents a
+                where key.scope = 'agent' and a.id = key.agent_id and a.org_id = key.org_id
+               union all
+               select a.*, 1 from agents a
+                where key.scope in ('org', 'project') and a.id = asked.ref_id and a.org_id = key.org_id
+                  and (key.scope = 'org' or a.project_id = key.project_id)
+               union all
+               (select a.*, 2 from agents a
+                 where key.scope = 'org' and a.org_id = key.org_id and a.slug = asked.ref
+                   and a.id is distinct from asked.ref_id limit 2)
+               union all
+               select a.*, 2 from agents a
+                where key.scope = 'project' and a.project_id = key.project_id and a.slug = asked.ref
+                  and a.org_id = key.org_id and a.id is distinct from asked.ref_id) a
+            order by rank limit 2) agent) as agents
+      from asked
+      left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
+       and (key.expires_at is null or key.expires_at > now())
+     order by asked.position`;
 }

@@ -9,7 +9,7 @@ export type Sql = postgres.Sql<Types>;
 export type Tx = postgres.TransactionSql<Types>;
 export type { JSONValue } from 'postgres';
 
-interface SqlOptions {
+export interface SqlOptions {
   readonly connectionsMax: number;
   readonly applicationName: string;
   readonly statementTimeoutMs?: number;

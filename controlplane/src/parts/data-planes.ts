@@ -3,9 +3,9 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/service';
 import type { Vault } from '../accounts/vault.js';
 import type { Config } from '../config.js';
-import { resolveTokenHandler } from '../contexts/resolve-token-handler.js';
+import { resolveHandlers } from '../contexts/resolve-token-handler.js';
 import { ContextService } from '../contexts/service.js';
-import { openSql } from '../db/sql.js';
+import type { Pools } from '../db/pools.js';
 import { GrpcServer } from '../grpc/server.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
@@ -18,6 +18,7 @@ interface LinkParts {
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
+  readonly pools: Pick<Pools, 'feeds' | 'resolve'>;
   /** What a data plane is told when it connects, beside the invalidations. */
   readonly greeting: Greeting;
   /** The calls that other parts answer. */
@@ -33,17 +34,14 @@ interface Link {
 }
 
 const STOP_GRACE_MS = 5_000;
-/** Apart from the management API's, so that no report over millions of rows makes agents wait or a revocation late. */
-const SQL_CONNECTIONS_MAX = 4;
 
-export function buildLink({ config, log, metrics, catalogue, vault, greeting, handlers }: LinkParts): Link {
-  const sql = openSql(config.databaseUrl, { connectionsMax: SQL_CONNECTIONS_MAX, applicationName: 'acg-link' });
-  const hub = new WatchHub(sql, log, greeting);
-  const contexts = new ContextService(sql, catalogue, vault, log);
+export function buildLink({ config, log, metrics, catalogue, vault, pools, greeting, handlers }: LinkParts): Link {
+  const hub = new WatchHub(pools.feeds, log, greeting);
+  const contexts = new ContextService(pools.resolve, catalogue, vault, log);
   metrics.gauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
   const server = new GrpcServer(
     config.link,
-    { ...handlers, resolveToken: resolveTokenHandler(contexts, log), watch: watchHandler(hub, log) },
+    { ...handlers, ...resolveHandlers(contexts, log), watch: watchHandler(hub, log) },
     log,
   );
   return {
@@ -55,7 +53,6 @@ export function buildLink({ config, log, metrics, catalogue, vault, greeting, ha
     async stop() {
       await hub.stop();
       await server.stop(STOP_GRACE_MS);
-      await sql.end({ timeout: 5 });
     },
   };
 }

@@ -36,6 +36,8 @@ interface EventsParts {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
+  /** Connections of their own for circuits. */
+  readonly feeds: Sql;
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
@@ -55,16 +57,16 @@ interface EventsPart {
 }
 
 export function buildEvents(app: App, parts: EventsParts): EventsPart {
-  const { config, log, sql, metrics, catalogue } = parts;
+  const { config, log, sql, feeds, metrics, catalogue } = parts;
   const background = new Background(log);
   const board = new CircuitBoard({
-    sql,
+    sql: feeds,
     log,
     rules: config.circuit,
     hasOneOrigin: (slug) => catalogue.get(slug)?.baseUrl != null,
   });
-  const circuitFeed = new CircuitFeed(sql, log);
-  const probes = new Probes(sql, config.circuit);
+  const circuitFeed = new CircuitFeed(feeds, log);
+  const probes = new Probes(feeds, config.circuit);
   const status = new StatusService(sql, catalogue.providers);
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);

@@ -29,6 +29,8 @@ interface UsageParts {
   readonly sql: Sql;
   /** For reports, logs and exports. */
   readonly reads: Sql;
+  /** Connections of their own for booking. */
+  readonly ingestSql: Sql;
   readonly metrics: Metrics;
   /** Asked in this order, in the transaction that books. */
   readonly observers: readonly UsageObserver[];
@@ -42,9 +44,12 @@ export interface UsagePart {
   stop(): Promise<void>;
 }
 
-export function buildUsage(app: App, { config, log, sql, reads, metrics, observers }: UsageParts): UsagePart {
+export function buildUsage(
+  app: App,
+  { config, log, sql, reads, ingestSql, metrics, observers }: UsageParts,
+): UsagePart {
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
-  const ingest = new Ingest(sql, partitions, observers, ingestMetrics(metrics.registry), log);
+  const ingest = new Ingest(ingestSql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);

@@ -6,6 +6,7 @@ import uws, {
   type us_listen_socket,
   type WebSocketBehavior,
 } from 'uWebSockets.js';
+import type { AddressConnections } from './address-connections.js';
 
 /** The port cannot be had; `message` is for the operator. */
 class PortInUse extends Error {}
@@ -15,8 +16,8 @@ export class AgentPort {
   #listenSocket: us_listen_socket | null = null;
   #connections = 0;
 
-  constructor(connectionsMax: number) {
-    this.#app.filter((res, count) => this.#onConnection(res, Number(count) > 0, connectionsMax));
+  constructor(connectionsMax: number, addresses: Pick<AddressConnections, 'opened'>) {
+    this.#app.filter((res, count) => this.#onConnection(res, Number(count) > 0, connectionsMax, addresses));
   }
 
   get connections(): number {
@@ -67,9 +68,17 @@ export class AgentPort {
     this.#app.close();
   }
 
-  #onConnection(res: HttpResponse, opened: boolean, connectionsMax: number): void {
+  #onConnection(
+    res: HttpResponse,
+    opened: boolean,
+    connectionsMax: number,
+    addresses: Pick<AddressConnections, 'opened'>,
+  ): void {
     this.#connections += opened ? 1 : -1;
-    if (opened && this.#connections > connectionsMax) res.close();
+    if (!opened) return;
+    const address = Buffer.from(res.getRemoteAddress());
+    const text = (): string => Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    if (this.#connections > connectionsMax || !addresses.opened(address, text)) res.close();
   }
 }
 

@@ -15,6 +15,7 @@ import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
 import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';
 import type { LineBooking } from './line-booking.js';
+import type { OrgShare } from './org-shares.js';
 import type { Rejection } from './rejections.js';
 import type { RequestBody } from './request-body.js';
 
@@ -73,6 +74,10 @@ export class Exchange {
   /** Index of the next stage. */
   stage = 0;
   bagIndex = -1;
+  /** Its organization's calls under way, among them this one. */
+  share: OrgShare | null = null;
+  /** Its place is held until its WebSocket ends. */
+  keepsShare = false;
   body: RequestBody | null = null;
 
   agentRef = '';

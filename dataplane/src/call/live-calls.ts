@@ -5,6 +5,7 @@ import { ignore } from '@acg/base/ignore';
 import type { CallMetrics } from './call-metrics.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
 import type { OpenAccesses } from './open-access.js';
+import { OrgShares } from './org-shares.js';
 import type { ProbeLeases } from './probe-leases.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import type { Settle } from './settle.js';
@@ -16,6 +17,8 @@ export interface Tally {
 
 interface LiveCallsDeps {
   readonly inflightMax: number;
+  /** MAX_INFLIGHT_PER_ORG. */
+  readonly inflightPerOrgMax: number;
   readonly spool: { readonly full: boolean };
   readonly settle: Settle;
   readonly probes: ProbeLeases;
@@ -26,6 +29,9 @@ interface LiveCallsDeps {
 export class LiveCalls implements ExchangeObserver, OpenAccesses {
   readonly #deps: LiveCallsDeps;
   readonly #live = new Bag<Exchange>();
+  readonly #shares: OrgShares;
+  /** Open WebSockets: their calls are over, their places are not. */
+  #webSockets = 0;
   #onIdle: (() => void) | null = null;
   /** The process is about to stop: connections end with their next answer. */
   draining = false;
@@ -34,6 +40,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
 
   constructor(deps: LiveCallsDeps) {
     this.#deps = deps;
+    this.#shares = new OrgShares(deps.inflightPerOrgMax, deps.inflightMax);
   }
 
   get size(): number {
@@ -47,8 +54,26 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   /** Whether a new request may come in; null: welcome. */
   refusal(): Rejection | null {
     if (this.#drained) return REJECTIONS.stopping;
-    if (this.#live.size >= this.#deps.inflightMax) return REJECTIONS.overloaded;
+    if (this.#live.size + this.#webSockets >= this.#deps.inflightMax) return REJECTIONS.overloaded;
     return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
+  }
+
+  /** Takes a place of the organization's share; false: it has none left. */
+  takeShare(x: RoutedExchange): boolean {
+    return this.#shares.take(x, x.routed.context.orgId, this.#live.size + this.#webSockets);
+  }
+
+  /** The call becomes a WebSocket, and keeps its place until that ends. */
+  webSocketOpened(x: Exchange): void {
+    this.#webSockets++;
+    x.keepsShare = true;
+  }
+
+  webSocketEnded(x: Exchange): void {
+    if (!x.keepsShare) return;
+    this.#webSockets--;
+    x.keepsShare = false;
+    this.#shares.give(x);
   }
 
   rejected(x: Exchange, rejection: Rejection): void {
@@ -62,6 +87,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
 
   ended(x: Exchange): void {
     this.#live.delete(x);
+    if (!x.keepsShare) this.#shares.give(x);
     if (this.#live.size === 0) this.#onIdle?.();
   }
 

@@ -153,6 +153,57 @@ test('overload: past the calls in flight and with a full spool, new calls are 50
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.overloaded)).toContain('retry-after: 1');
 });
 
+test('overload: an organization with its share gets 503 org_inflight while others go on, and gets a place back', async () => {
+  await gateway.stop();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 4, inflightPerOrgMax: 2 });
+  const call = `${line('GET', '/v1/proxy/openai/x')}\r\n`;
+  const agents = [await send(call), await send(call)];
+  const provider = await upstream.connection(0);
+  await upstream.connection(1);
+  const answer = await refused(call, REJECTIONS.orgInflight);
+  expect(answer).toContain('retry-after: 1');
+  expect(answer).toContain('"reason":"org_inflight"');
+  const { lookup } = gateway;
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { orgId: 'org-2' }), refusal: null };
+  await send(call);
+  await upstream.connection(2);
+  gateway.lookup = lookup;
+  provider.send(OK);
+  const first = agents.find((agent) => agent.text !== '') ?? agents[0]!;
+  await Promise.race(agents.map((agent) => agent.sees('\r\n\r\nok')));
+  expect(first.closed).toBe(false);
+  await send(call);
+  await provider.until(() => provider.text.split('GET /x').length === 3);
+});
+
+test('overload: tokens nobody knows are 429 unknown_tokens, without a question', async () => {
+  gateway.lookupLater = true;
+  gateway.unknownTokensWaitSec = 7;
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await agent.sees('"reason":"unknown_tokens"}');
+  expect(agent.text).toMatch(/^HTTP\/1\.1 429 [\s\S]+retry-after: 7\r\n/);
+  expect(gateway.admissions).toHaveLength(0);
+  gateway.lookupLater = false; // in the cache: nobody has to be asked
+  await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await upstream.connection();
+});
+
+test('overload: connections past those of one address are closed, unless it is exempt', async () => {
+  await gateway.stop();
+  const options = { connectionsPerAddressMax: 2, exemptAddress: () => false };
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), options);
+  const kept = [await connectRaw(gateway.port), await connectRaw(gateway.port)];
+  const late = await connectRaw(gateway.port);
+  await late.ends();
+  expect(kept.map(({ closed }) => closed)).toEqual([false, false]);
+  await gateway.stop();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { ...options, exemptAddress: () => true });
+  const all = await Promise.all([1, 2, 3, 4].map(() => connectRaw(gateway.port)));
+  all[3]!.send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await upstream.connection();
+  expect(all.map(({ closed }) => closed)).toEqual([false, false, false, false]);
+});
+
 test('overload: connections past the cap are closed', async () => {
   await gateway.stop();
   gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { connectionsMax: 1 });

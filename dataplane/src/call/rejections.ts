@@ -77,6 +77,8 @@ export const statusLine = (status: number): string => STATUS_LINES[status] ?? '5
 interface Options {
   readonly headers?: readonly string[];
   readonly close?: boolean;
+  /** The reason stands in the body too, where one status has several. */
+  readonly named?: boolean;
 }
 
 function rejection(reason: string, status: number, message: string, options: Options = {}): Rejection {
@@ -85,7 +87,7 @@ function rejection(reason: string, status: number, message: string, options: Opt
     status,
     statusLine: statusLine(status),
     message,
-    body: JSON.stringify({ error: message, message }),
+    body: JSON.stringify({ error: message, message, ...(options.named ? { reason } : {}) }),
     headers: Object.freeze([...(options.headers ?? [])]),
     close: options.close ?? false,
   });
@@ -152,7 +154,11 @@ export const REJECTIONS = Object.freeze({
     headers: RETRY_SOON,
   }),
   sensitivePath: denied('sensitive_path', null, 'This call hands out credentials or changes who has access.'),
-  overloaded: rejection('overload', 503, 'The gateway is busy.', { headers: RETRY_SOON }),
+  overloaded: rejection('overload', 503, 'The gateway is busy.', { headers: RETRY_SOON, named: true }),
+  orgInflight: rejection('org_inflight', 503, 'The organization has too many calls under way.', {
+    headers: RETRY_SOON,
+    named: true,
+  }),
   stopping: rejection('stopping', 503, 'The gateway is stopping.', { headers: RETRY_SOON, close: true }),
   spoolFull: rejection('spool_full', 503, 'The gateway cannot book usage right now.', {
     headers: ['retry-after', '5'],
@@ -174,6 +180,15 @@ export function circuitOpen(openUntilMs: number, nowMs: number): Rejection {
   return rejection('circuit_open', 503, 'The provider is failing: calls to it are stopped for a moment.', {
     headers: ['retry-after', String(seconds)],
   });
+}
+
+/** 429 of an address that asked about too many tokens that do not exist. */
+export function unknownTokens(waitSec: number): Rejection {
+  const message = 'Too many unknown gateway tokens came from this address.';
+  const reason = 'unknown_tokens';
+  const body = JSON.stringify({ error: message, message, reason });
+  const headers = ['retry-after', String(waitSec)];
+  return { reason, status: 429, statusLine: statusLine(429), message, body, headers, close: false };
 }
 
 /** Whole seconds from now, at least 1 and at most `secondsMax`. */

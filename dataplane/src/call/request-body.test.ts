@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { EditedBodyBudget } from './edited-body-budget.js';
 import { RequestBody } from './request-body.js';
-import { EditedBodyBudget } from './stages/collect.js';
 
 const BUFFERED = 10;
 const WHOLE = 100;
@@ -47,14 +47,14 @@ class Upload {
       },
     };
     this.body = new RequestBody(source, BUFFERED);
-    this.body.collectWhole(WHOLE, budget);
+    this.body.collectWhole(WHOLE, budget.roomOf('org-1'));
   }
 }
 
 test('request body: the shared room holds what bodies hold, and is whole again after any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
-      const budget = new EditedBodyBudget(BUDGET);
+      const budget = new EditedBodyBudget(BUDGET, BUDGET);
       const uploads = Array.from({ length: 6 }, () => new Upload(budget));
       for (const { nth, ...event } of steps) {
         const upload = uploads[nth]!;
@@ -86,7 +86,7 @@ async function apply(upload: Upload, event: Omit<Step, 'nth'> & { bytes?: number
 }
 
 test('request body: what has left upstream gives its room back while the rest still arrives', () => {
-  const budget = new EditedBodyBudget(BUDGET);
+  const budget = new EditedBodyBudget(BUDGET, BUDGET);
   const { body } = new Upload(budget);
   body.push(new ArrayBuffer(90), false);
   expect(budget.bytesLeft).toBe(BUDGET - 90);
@@ -101,7 +101,7 @@ test('request body: what has left upstream gives its room back while the rest st
 });
 
 test('request body: one that waits, paused, goes on when it is to be collected whole, as far as there is room', () => {
-  const budget = new EditedBodyBudget(50);
+  const budget = new EditedBodyBudget(50, 50);
   let paused = false;
   const source = {
     pause: () => {
@@ -114,7 +114,7 @@ test('request body: one that waits, paused, goes on when it is to be collected w
   const body = new RequestBody(source, BUFFERED);
   body.push(new ArrayBuffer(40), false);
   expect([body.overflow, paused]).toEqual([true, true]);
-  body.collectWhole(WHOLE, budget);
+  body.collectWhole(WHOLE, budget.roomOf('org-1'));
   expect([body.overflow, paused, budget.bytesLeft]).toEqual([false, false, 10]);
   let changes = 0;
   body.onChange = () => void changes++;
@@ -126,7 +126,7 @@ test.each([
   ['collected', false],
   ['streamed', true],
 ])('request body: %s, its end leaves the source reading, even when it comes after the pause', (_how, streamed) => {
-  const upload = new Upload(new EditedBodyBudget(0));
+  const upload = new Upload(new EditedBodyBudget(0, 0));
   if (streamed) upload.body.stream();
   // Past what a stream holds by itself.
   upload.body.push(new ArrayBuffer(300 * 1024), false);
@@ -134,4 +134,18 @@ test.each([
   upload.body.push(new ArrayBuffer(1), true);
   expect(upload.paused).toBe(false);
   upload.body.discard();
+});
+
+test('body: one organization gets a quarter of the room, or one body, and the others what is left', () => {
+  const budget = new EditedBodyBudget(100, 10);
+  const [a, b] = [budget.roomOf('a'), budget.roomOf('b')];
+  expect([a.reserve(20), budget.roomOf('a').reserve(6), a.reserve(5), b.reserve(25)]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  a.release(25);
+  expect([budget.roomOf('a').reserve(25), budget.bytesLeft]).toEqual([true, 50]);
+  expect(new EditedBodyBudget(20, 10).roomOf('a').reserve(10)).toBe(true);
 });

@@ -39,6 +39,10 @@ export function createSettle(deps: SettleDeps): Settle {
       return;
     }
     x.settled = true;
+    if (!x.meter?.catchUp?.(() => book(x, done))) book(x, done);
+  };
+
+  function book(x: RoutedExchange, done: Parameters<Settle>[1]): void {
     const reading = x.meter?.finish(x.responseComplete) ?? null;
     if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
@@ -48,7 +52,7 @@ export function createSettle(deps: SettleDeps): Settle {
     deps.spool.append(usageRecord(x, reading, price), done);
     settleCounters(deps.counters, x, price.costNanos, reading);
     deps.onSettled(x, reading, price);
-  };
+  }
 }
 
 function settleCounters(

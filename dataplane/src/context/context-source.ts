@@ -1,5 +1,5 @@
 /**
- * The control plane as the data plane sees it: `ResolveToken` for misses, and one `Watch` that is supervised.
+ * The control plane as the data plane sees it: `ResolveTokens` for misses, and one `Watch` that is supervised.
  *
  *   connecting ──Hello──▶ catching up ──seen revision = Hello's──▶ up ──silence or end──▶ down ──jitter──▶ connecting
  *
@@ -9,10 +9,18 @@
  */
 import { type Logger, maskSecrets } from '@acg/base/log';
 import { type GatewayClient, LinkError, linkStatus, type WatchCall } from '@acg/proto/client';
-import { type ICircuitState, type IHello, type IPriceBook, type IWatchEvent, Outcome } from '@acg/proto/messages';
+import {
+  type ICircuitState,
+  type IHello,
+  type IPriceBook,
+  type IResolveTokenResponse,
+  type IWatchEvent,
+  Outcome,
+} from '@acg/proto/messages';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeContext } from './decode.js';
 import type { Invalidation, InvalidationKind } from './invalidation.js';
+import { ResolveBatch, type TokenQuery } from './resolve-batch.js';
 
 interface DataPlaneIdentity {
   /** Kept in the data directory; the same id replaces its old registration. */
@@ -55,6 +63,7 @@ export class ContextSource implements ContextResolver {
   readonly #listener: LinkListener;
   readonly #log: Logger;
   readonly #random: () => number;
+  readonly #batch = new ResolveBatch((queries) => this.#ask(queries));
   #cache: ContextCache | null = null;
   #watch: WatchCall | null = null;
   /** Runs out when the link is silent. */
@@ -108,19 +117,39 @@ export class ContextSource implements ContextResolver {
     this.#down();
   }
 
-  async resolve(tokenHash: string, agentRef: string): Promise<Resolution> {
-    const request = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, dataPlaneId: this.#identity.dataPlaneId };
+  /** One call for all of a turn of the event loop. */
+  resolve(tokenHash: string, agentRef: string): Promise<Resolution> {
+    return this.#batch.resolve({ tokenHash, agentRef });
+  }
+
+  async #ask(queries: readonly TokenQuery[]): Promise<readonly (Resolution | Error)[]> {
     try {
-      const answer = await this.#client.resolveToken(request, RESOLVE_TIMEOUT_MS);
-      const revision = answer.revision ?? 0;
-      const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
-      if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), refusal: null, revision };
-      const refusal = REFUSALS[outcome as keyof typeof REFUSALS];
-      if (refusal === undefined) throw new Error(`the control plane answered with outcome ${outcome}`);
-      return { context: null, refusal, revision };
+      const answers = await this.#answersTo(queries);
+      return answers.map((answer) => {
+        try {
+          return resolutionOf(answer);
+        } catch (error) {
+          this.#problem('resolve failed', error);
+          return error as Error;
+        }
+      });
     } catch (error) {
       this.#problem('resolve failed', error);
       throw error;
+    }
+  }
+
+  async #answersTo(queries: readonly TokenQuery[]): Promise<readonly IResolveTokenResponse[]> {
+    const { dataPlaneId } = this.#identity;
+    const tokens = queries.map(({ tokenHash, agentRef }) => ({ tokenHash: Buffer.from(tokenHash, 'hex'), agentRef }));
+    try {
+      const { answers } = await this.#client.resolveTokens({ tokens, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      return answers ?? [];
+    } catch (error) {
+      // A control plane of the release before knows single tokens only.
+      if (!(error instanceof LinkError) || error.code !== linkStatus.UNIMPLEMENTED) throw error;
+      const one = (token: object) => this.#client.resolveToken({ ...token, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      return Promise.all(tokens.map(one));
     }
   }
 
@@ -236,4 +265,14 @@ export class ContextSource implements ContextResolver {
     const refused = error instanceof LinkError && error.code === linkStatus.UNAUTHENTICATED;
     this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, line);
   }
+}
+
+/** Throws when the answer is none. */
+function resolutionOf(answer: IResolveTokenResponse): Resolution {
+  const revision = answer.revision ?? 0;
+  const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
+  if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), refusal: null, revision };
+  const refusal = REFUSALS[outcome as keyof typeof REFUSALS];
+  if (refusal === undefined) throw new Error(`the control plane answered with outcome ${outcome}`);
+  return { context: null, refusal, revision };
 }

@@ -47,6 +47,20 @@ function read(
   return meter.finish(complete);
 }
 
+/** The same for a body that is decoded beside the event loop. */
+async function readEncoded(options: Partial<MeterOptions>, body: Buffer, complete = true): Promise<UsageReading> {
+  const meter = createMeter({ ...base, ...options });
+  for (let at = 0; at < body.length; at += 50) {
+    const chunk = Buffer.from(body.subarray(at, at + 50));
+    meter.observe(chunk);
+    chunk.fill(0x22);
+  }
+  await new Promise<void>((resolve) => {
+    if (!meter.catchUp!(resolve)) resolve();
+  });
+  return meter.finish(complete);
+}
+
 const cutsArb = fc.array(fc.nat(100_000), { maxLength: 40 });
 const texts = ['Hello', ' "usage": {"prompt_tokens":9}', '\\"usage\\":', 'usage', '…é😀', '\n\n'];
 
@@ -412,26 +426,26 @@ describe('meter: compressed bodies', () => {
     ['br', brotliCompressSync(body)],
     ['deflate', deflateSync(body)],
     ['deflate', deflateRawSync(body)],
-  ])('%s is decoded on the tee', (contentEncoding, encoded) => {
-    expect(read({ contentEncoding }, encoded, [5, 50])).toMatchObject(openaiFigures);
+  ])('%s is decoded on the tee', async (contentEncoding, encoded) => {
+    expect(await readEncoded({ contentEncoding }, encoded)).toMatchObject(openaiFigures);
   });
 
-  it('a cut gzip stream still tells what came', () => {
+  it('a cut gzip stream still tells what came', async () => {
     const stream = chatStream({ texts: Array.from({ length: 200 }, (_, n) => `${n * 7919} `), includeUsage: false });
     const encoded = gzipSync(stream);
     const cut = encoded.subarray(0, encoded.length - 200);
-    const reading = read({ contentEncoding: 'gzip', contentType: SSE_TYPE }, cut, [], false);
+    const reading = await readEncoded({ contentEncoding: 'gzip', contentType: SSE_TYPE }, cut, false);
     expect(reading.source).toBe('estimated');
     expect(reading.tokensOut).toBeGreaterThan(100);
   });
 
-  it('a bomb, rubbish and an unknown coding are estimated', () => {
+  it('a bomb, rubbish and an unknown coding are estimated', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    expect(read({ contentEncoding: 'gzip' }, bomb).source).toBe('estimated');
-    expect(read({ contentEncoding: 'gzip' }, Buffer.from('rubbish'))).toMatchObject({
+    expect((await readEncoded({ contentEncoding: 'gzip' }, bomb)).source).toBe('estimated');
+    expect(await readEncoded({ contentEncoding: 'gzip' }, Buffer.from('rubbish'))).toMatchObject({
       source: 'estimated',
       tokensOut: 6,
     });
-    expect(read({ contentEncoding: 'rot13' }, Buffer.from('rubbish')).source).toBe('estimated');
+    expect((await readEncoded({ contentEncoding: 'rot13' }, Buffer.from('rubbish'))).source).toBe('estimated');
   });
 });

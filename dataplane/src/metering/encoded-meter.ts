@@ -1,33 +1,32 @@
+import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { ByteStore } from '../scan/byte-store.js';
 import type { BodyMeter, UsageMeter, UsageReading } from './meter.js';
 
-/** Compressed bytes kept, and bytes that they may unfold to: the bounds of memory and of the time of one finish(). */
-const ENCODED_BYTES_MAX = 1_048_576;
+/** Compressed bytes that wait for the decoder. */
+const WAITING_BYTES_MAX = 1_048_576;
+/** Past these an answer is not worth what reading it costs: 40 compressed bytes can unfold to as many MiB. */
 const DECODED_BYTES_MAX = 8_388_608;
+const DECODED_RATIO_MAX = 100;
+/** The decoder hands on so much at a time, in a turn of its own; less than this is read whatever its ratio. */
 const PIECE_BYTES = 65_536;
 
-type Decode = (bytes: Buffer, truncated: boolean) => Buffer;
+type Decoder = Transform & { readonly bytesWritten: number };
 
-const BOUND = { maxOutputLength: DECODED_BYTES_MAX };
 /** A body that was cut off has no end mark: what is there is decoded all the same. */
-const BOUND_CUT = { ...BOUND, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-const BOUND_CUT_BROTLI = { ...BOUND, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
+const OPTIONS = { chunkSize: PIECE_BYTES, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+const BROTLI_OPTIONS = { chunkSize: PIECE_BYTES, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
 /** Node ≥ 22.15 has zstd; on older ones such a body is estimated. */
-const zstd = (zlib as { zstdDecompressSync?: (bytes: Buffer, options: object) => Buffer }).zstdDecompressSync;
+const zstd = (zlib as { createZstdDecompress?: (options: object) => Decoder }).createZstdDecompress;
 
-const DECODERS: Readonly<Record<string, Decode | undefined>> = {
-  gzip: (bytes, cut) => zlib.gunzipSync(bytes, cut ? BOUND_CUT : BOUND),
-  'x-gzip': (bytes, cut) => zlib.gunzipSync(bytes, cut ? BOUND_CUT : BOUND),
-  deflate: (bytes, cut) => inflate(bytes, cut ? BOUND_CUT : BOUND),
-  br: (bytes, cut) => zlib.brotliDecompressSync(bytes, cut ? BOUND_CUT_BROTLI : BOUND),
-  zstd: zstd && ((bytes) => zstd(bytes, BOUND)),
+/** Made when the first byte is here. */
+const DECODERS: Readonly<Record<string, ((firstByte: number) => Decoder) | undefined>> = {
+  gzip: () => zlib.createGunzip(OPTIONS),
+  'x-gzip': () => zlib.createGunzip(OPTIONS),
+  // Some servers send raw deflate data, some wrap it as the RFC says: the first byte of a zlib header tells.
+  deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? zlib.createInflate(OPTIONS) : zlib.createInflateRaw(OPTIONS)),
+  br: () => zlib.createBrotliDecompress(BROTLI_OPTIONS),
+  zstd: zstd && (() => zstd({ chunkSize: PIECE_BYTES })),
 };
-
-/** Some servers send raw deflate data, some wrap it as the RFC says: the first byte of a zlib header tells. */
-function inflate(bytes: Buffer, options: zlib.ZlibOptions): Buffer {
-  return ((bytes[0] ?? 0) & 0x0f) === 8 ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
-}
 
 /** Whether the body must be decoded before it can be read. */
 export function isEncoded(contentEncoding: string | null): boolean {
@@ -37,42 +36,71 @@ export function isEncoded(contentEncoding: string | null): boolean {
 }
 
 /**
- * A body that came compressed although `identity` was asked for. The compressed bytes are kept up to a cap and decoded
- * in one go at the end, because finish() must be synchronous (it runs before the last byte leaves). What is over a
- * bound, or does not decode, is estimated from the compressed size by the meter inside.
+ * A body that came compressed although `identity` was asked for. It is decoded beside the event loop and read bit by
+ * bit, so that what a tenant's provider sends never holds up the others. What is over a bound, or does not decode, is
+ * estimated from the compressed size by the meter inside.
  */
 export class EncodedMeter implements UsageMeter {
-  readonly #decode: Decode | undefined;
+  readonly #create: ((firstByte: number) => Decoder) | undefined;
   readonly #inner: BodyMeter;
-  readonly #held = new ByteStore(ENCODED_BYTES_MAX);
-  #lost: boolean;
+  #decoder: Decoder | null = null;
   #encodedBytes = 0;
+  #decodedBytes = 0;
+  #lost: boolean;
+  #onCaughtUp: (() => void) | null = null;
 
   constructor(contentEncoding: string, inner: BodyMeter) {
-    this.#decode = DECODERS[contentEncoding.trim().toLowerCase()];
+    this.#create = DECODERS[contentEncoding.trim().toLowerCase()];
     this.#inner = inner;
-    this.#lost = this.#decode === undefined;
+    this.#lost = this.#create === undefined;
   }
 
   observe(chunk: Buffer): void {
     this.#encodedBytes += chunk.length;
-    if (!this.#lost && !this.#held.append(chunk, 0, chunk.length)) this.#lost = true;
+    if (this.#lost || chunk.length === 0) return;
+    this.#decoder ??= this.#start(chunk[0]!);
+    if (this.#decoder.writableLength + chunk.length > WAITING_BYTES_MAX) this.#lose();
+    else this.#decoder.write(Buffer.from(chunk));
+  }
+
+  catchUp(done: () => void): boolean {
+    if (this.#lost || this.#decoder === null) return false;
+    this.#onCaughtUp = done;
+    this.#decoder.end();
+    return true;
   }
 
   finish(complete: boolean): UsageReading {
-    const body = this.#lost ? null : this.#decoded(!complete);
-    if (body === null) this.#inner.unreadable(this.#encodedBytes);
-    for (let at = 0; body !== null && at < body.length; at += PIECE_BYTES) {
-      this.#inner.observe(body.subarray(at, at + PIECE_BYTES));
-    }
-    return this.#inner.finish(complete && body !== null);
+    this.#decoder?.destroy();
+    if (this.#lost) this.#inner.unreadable(this.#encodedBytes);
+    return this.#inner.finish(complete && !this.#lost);
   }
 
-  #decoded(truncated: boolean): Buffer | null {
-    try {
-      return this.#decode!(this.#held.bytes.subarray(0, this.#held.length), truncated);
-    } catch {
-      return null;
-    }
+  #start(firstByte: number): Decoder {
+    const decoder = this.#create!(firstByte);
+    decoder.on('data', (piece: Buffer) => this.#onPiece(piece));
+    decoder.on('error', () => this.#lose());
+    decoder.once('end', () => this.#caughtUp());
+    return decoder;
+  }
+
+  #onPiece(piece: Buffer): void {
+    if (this.#lost) return;
+    this.#decodedBytes += piece.length;
+    const byRatio = Math.max(PIECE_BYTES, this.#encodedBytes * DECODED_RATIO_MAX);
+    if (this.#decodedBytes > Math.min(DECODED_BYTES_MAX, byRatio)) this.#lose();
+    else this.#inner.observe(piece);
+  }
+
+  #lose(): void {
+    this.#lost = true;
+    this.#decoder?.destroy();
+    this.#caughtUp();
+  }
+
+  #caughtUp(): void {
+    const done = this.#onCaughtUp;
+    this.#onCaughtUp = null;
+    done?.();
   }
 }

@@ -85,6 +85,11 @@ export interface MeterOptions {
 export interface UsageMeter {
   /** The next bytes of the response body as the provider sent them, in any chunking. Must not keep the buffer. */
   observe(chunk: Buffer): void;
+  /**
+   * Where bytes may still be under way inside: true, and `done` runs once when all were read, which is when `finish` may
+   * be called. Nothing is observed any more.
+   */
+  catchUp?(done: () => void): boolean;
   /** Called once. `complete` is false when client, provider or shutdown cut the response. Synchronous. */
   finish(complete: boolean): UsageReading;
 }

@@ -10,6 +10,7 @@
 
 import type { CallMetering } from '../call/call-metering.js';
 import type { CallMetrics } from '../call/call-metrics.js';
+import { EditedBodyBudget } from '../call/edited-body-budget.js';
 import { GatewayUrl } from '../call/gateway-url.js';
 import { Pipeline } from '../call/pipeline.js';
 import type { RelaySupport } from '../call/relay.js';
@@ -21,10 +22,11 @@ import { createAuthenticate } from '../call/stages/authenticate.js';
 import { checkCall } from '../call/stages/check-call.js';
 import { checkModels } from '../call/stages/check-models.js';
 import { createCircuit, createCircuitLook } from '../call/stages/circuit.js';
-import { createCollect, EditedBodyBudget } from '../call/stages/collect.js';
+import { createCollect } from '../call/stages/collect.js';
 import { createForward } from '../call/stages/forward.js';
 import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
+import { createShare } from '../call/stages/share.js';
 import type { UpstreamPools } from '../upstream/pools.js';
 import type { PipelineDeps } from './pipeline-deps.js';
 
@@ -49,17 +51,29 @@ interface ProxyPipelineDeps extends PipelineDeps {
 }
 
 export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
-  const { contexts, circuits, counters, metering, pools, options, onAuthenticated, failures } = deps;
-  const budget = new EditedBodyBudget(options.editedBodiesBytesMax);
+  const {
+    contexts,
+    unknownTokens,
+    takeShare,
+    circuits,
+    counters,
+    metering,
+    pools,
+    options,
+    onAuthenticated,
+    failures,
+  } = deps;
+  const budget = new EditedBodyBudget(options.editedBodiesBytesMax, options.editedBodyBytesMax);
   return new Pipeline(
     (advance) => ({
       unrouted: [
         parseRequestTarget,
-        createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
+        createAuthenticate({ contexts, unknownTokens, advance, onAuthenticated, anyStatus: false }),
         route,
       ],
       routed: [
         checkCall,
+        createShare(takeShare),
         createCircuitLook(circuits),
         createCollect({
           metering,

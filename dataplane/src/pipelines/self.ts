@@ -5,11 +5,11 @@ import { createSelf } from '../call/stages/self.js';
 import type { PipelineDeps } from './pipeline-deps.js';
 
 export function selfPipeline(deps: PipelineDeps): Pipeline {
-  const { contexts, circuits, counters, onAuthenticated, failures } = deps;
+  const { contexts, unknownTokens, circuits, counters, onAuthenticated, failures } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
-        createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: true }),
+        createAuthenticate({ contexts, unknownTokens, advance, onAuthenticated, anyStatus: true }),
         createSelf(counters, circuits),
       ],
       routed: [],

@@ -6,21 +6,23 @@ import { checkCall } from '../call/stages/check-call.js';
 import { createCircuit } from '../call/stages/circuit.js';
 import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
+import { createShare } from '../call/stages/share.js';
 import { checkUpgrade, createUpgrade, type UpgradeDeps } from '../websocket/upgrade.js';
 import type { PipelineDeps } from './pipeline-deps.js';
 
 export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
-  const { contexts, circuits, counters, onAuthenticated, failures } = deps;
+  const { contexts, unknownTokens, takeShare, circuits, counters, onAuthenticated, failures } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
         parseRequestTarget,
-        createAuthenticate({ contexts, advance, onAuthenticated, anyStatus: false }),
+        createAuthenticate({ contexts, unknownTokens, advance, onAuthenticated, anyStatus: false }),
         route,
       ],
       routed: [
         checkUpgrade,
         checkCall,
+        createShare(takeShare),
         createCircuit(circuits, advance),
         createRecheck(contexts, advance),
         createAdmit(counters, advance),

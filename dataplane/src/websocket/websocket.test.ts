@@ -59,6 +59,42 @@ async function opened(path: string, protocols: string[] = []): Promise<{ agent: 
 const closeOf = (socket: WebSocket): Promise<[code: number, reason: string]> =>
   new Promise((resolve) => socket.once('close', (code, reason) => resolve([code, reason.toString()])));
 
+test('websocket: an open one holds its place among the calls under way, until it ends', async () => {
+  await gateway.stop();
+  const { port } = http.address() as AddressInfo;
+  const context = contextOf([upstreamOf(`http://127.0.0.1:${port}`, { websocket: true })]);
+  gateway = await Fixture.start(context, { inflightMax: 1 });
+  const { agent } = await opened('/live');
+  const refused = dial('/more');
+  const [, response] = await new Promise<[unknown, IncomingMessage]>((resolve) =>
+    refused.once('unexpected-response', (request, answer) => resolve([request, answer])),
+  );
+  expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+  refused.on('error', () => {});
+  agent.close();
+  await eventually(() => gateway.server.sessions.size === 0);
+  await opened('/again');
+});
+
+test('websocket: open ones count in their organization’s share', async () => {
+  await gateway.stop();
+  const { port } = http.address() as AddressInfo;
+  const context = contextOf([upstreamOf(`http://127.0.0.1:${port}`, { websocket: true })]);
+  gateway = await Fixture.start(context, { inflightMax: 3, inflightPerOrgMax: 1 });
+  const first = await opened('/1');
+  const refused = dial('/2');
+  const body = await new Promise<string>((resolve) =>
+    refused.once('unexpected-response', (_request, answer) => {
+      answer.setEncoding('utf8').once('data', resolve);
+    }),
+  );
+  refused.on('error', () => {});
+  expect(body).toContain('"reason":"org_inflight"');
+  first.agent.close();
+  await eventually(() => gateway.server.sessions.size === 0);
+  await opened('/3');
+});
+
 test('websocket: target, subprotocol and credential go up; messages go both ways; one record at the end', async () => {
   const { agent, received } = await opened('/live?a=%2F&b', ['one', 'two']);
   expect(handshake!.url).toBe('/live?a=%2F&b');

@@ -5,10 +5,11 @@
 import { hash } from 'node:crypto';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { Lookup, Refusal } from '../../context/context-cache.js';
+import type { Asker } from '../../context/unknown-tokens.js';
 import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/token-position.js';
 import type { Exchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
-import { REJECTIONS, type Rejection } from '../rejections.js';
+import { REJECTIONS, type Rejection, unknownTokens } from '../rejections.js';
 
 export interface Contexts {
   /** The answer at hand, or null: then call {@link resolve}. */
@@ -16,8 +17,16 @@ export interface Contexts {
   resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void;
 }
 
+/** Bounds what one client address may ask about tokens that turn out unknown. */
+export interface UnknownTokenGate {
+  /** A question may be asked, and is ended with {@link answered}; or the seconds until the next one may. */
+  ask(x: Exchange): Asker | number;
+  answered(asker: Asker, unknown: boolean): void;
+}
+
 export interface AuthenticateDeps {
   readonly contexts: Contexts;
+  readonly unknownTokens: UnknownTokenGate;
   readonly advance: Advance;
   /** A request with a valid token of an agent that may call. */
   readonly onAuthenticated: (x: Exchange, context: AgentContext) => void;
@@ -53,7 +62,13 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
     x.tokenHash = tokenHash;
     const lookup = deps.contexts.get(tokenHash, x.agentRef);
     if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
+    const asker = deps.unknownTokens.ask(x);
+    if (typeof asker === 'number') {
+      x.reject(unknownTokens(asker));
+      return DONE;
+    }
     deps.contexts.resolve(tokenHash, x.agentRef, (found) => {
+      deps.unknownTokens.answered(asker, found.refusal === 'unknown_token');
       if (!x.over && decide(x, found)) deps.advance(x);
     });
     return WAIT;

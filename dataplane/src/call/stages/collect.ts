@@ -5,35 +5,12 @@
 
 import type { Counters } from '../../counters/counters.js';
 import type { CallMetering } from '../call-metering.js';
+import type { EditedBodyBudget } from '../edited-body-budget.js';
 import type { RoutedExchange } from '../exchange.js';
 import { firstLook } from '../first-look.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
-import type { BodyRoom, RequestBody } from '../request-body.js';
-
-/** Bounds the bytes of all bodies that are held whole because they have to be edited. */
-export class EditedBodyBudget implements BodyRoom {
-  #bytesLeft: number;
-
-  constructor(bytesMax: number) {
-    this.#bytesLeft = bytesMax;
-  }
-
-  get bytesLeft(): number {
-    return this.#bytesLeft;
-  }
-
-  /** False: no room; a body that was only to be edited streams as it is, and its usage is estimated. */
-  reserve(bytes: number): boolean {
-    if (bytes > this.#bytesLeft) return false;
-    this.#bytesLeft -= bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#bytesLeft += bytes;
-  }
-}
+import type { RequestBody } from '../request-body.js';
 
 interface CollectDeps {
   readonly metering: Pick<CallMetering, 'bodyBytesWanted'>;
@@ -70,14 +47,16 @@ export function createCollect(deps: CollectDeps): RoutedStage {
 
 function begin(x: RoutedExchange, body: RequestBody, contentLength: number, deps: CollectDeps): void {
   if (x.bodyReader !== null) {
-    body.readWhole(deps.readBodyBytesMax, deps.budget, x.bodyReader);
+    body.readWhole(deps.readBodyBytesMax, roomOf(x, deps), x.bodyReader);
     return;
   }
   const wanted = deps.metering.bodyBytesWanted(x);
   // A body that says it is longer than can be edited is not held back at all.
-  if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted) body.collectWhole(wanted, deps.budget);
+  if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted) body.collectWhole(wanted, roomOf(x, deps));
   else if (contentLength > deps.bufferedBodyBytesMax) body.expectLong();
 }
+
+const roomOf = (x: RoutedExchange, { budget }: CollectDeps) => budget.roomOf(x.routed.context.orgId);
 
 /** False: refused. */
 function decide(x: RoutedExchange, body: RequestBody, { readBodyBytesMax }: CollectDeps): boolean {

@@ -150,6 +150,8 @@ export class Fixture {
   circuit: Circuit | null = null;
   probe: string | null = 'lease-1';
   spoolFull = false;
+  /** Tokens that the cache does not know are refused for so long. */
+  unknownTokensWaitSec: number | null = null;
   /** Null: records are confirmed in the next turn; else they wait here. */
   heldRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
@@ -220,13 +222,21 @@ export class Fixture {
         headerCountMax: 80,
         bufferedBodyBytesMax: 65_536,
         connectionsMax: 1_000,
+        connectionsPerAddressMax: 1_000,
+        exemptAddress: () => true,
+        sharers: 1,
         inflightMax: 1_000,
+        inflightPerOrgMax: options.inflightMax ?? 1_000,
         handshakeTimeoutMs: 30_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
         publicUrl: null,
         trustedProxyCidrs: [],
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
+      },
+      unknownTokens: {
+        ask: () => this.unknownTokensWaitSec ?? { allowance: 1, atMs: 0, pending: 0 },
+        answered: () => {},
       },
       contexts: {
         get: (hash) => (this.lookupLater ? null : found(hash)),

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { BATCH_MAX, ResolveBatch, type TokenQuery } from './resolve-batch.js';
+
+const query = (i: number): TokenQuery => ({ tokenHash: `hash-${i}`, agentRef: '' });
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const found = (revision: number) => ({ context: null, refusal: 'unknown_token', revision }) as const;
+
+function scene() {
+  const calls: { queries: readonly TokenQuery[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const batch = new ResolveBatch(
+    (queries) =>
+      new Promise((resolve, reject) => {
+        const answer = () => resolve(queries.map(({ tokenHash }) => found(Number(tokenHash.slice(5)))));
+        calls.push({ queries, answer, fail: reject });
+      }),
+  );
+  return { calls, batch };
+}
+
+test('resolve: all tokens of a turn go in one call, and each gets its own answer', async () => {
+  const { calls, batch } = scene();
+  const answers = [0, 1, 2].map((i) => batch.resolve(query(i)));
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([3]);
+  calls[0]!.answer();
+  expect(await Promise.all(answers)).toEqual([found(0), found(1), found(2)]);
+});
+
+test('resolve: more than fit in one call go in several', async () => {
+  const { calls, batch } = scene();
+  for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i));
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, 1]);
+});
+
+test('resolve: while four calls are under way the rest gathers for the next one', async () => {
+  const { calls, batch } = scene();
+  for (let i = 0; i < 10; i++) {
+    void batch.resolve(query(i));
+    await turn();
+  }
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1]);
+  calls[2]!.answer();
+  await turn();
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1, 6]);
+});
+
+test('resolve: a call that fails fails for its own tokens, and the next ones go on', async () => {
+  const { calls, batch } = scene();
+  const first = batch.resolve(query(0));
+  await turn();
+  const second = batch.resolve(query(1));
+  await turn();
+  calls[0]!.fail(new Error('away'));
+  calls[1]!.answer();
+  await expect(first).rejects.toThrow('away');
+  expect(await second).toEqual(found(1));
+});
+
+test('resolve: an answer that is an error, or missing, fails its own token alone', async () => {
+  const batch = new ResolveBatch(async () => [new Error('odd'), found(1)]);
+  const answers = await Promise.allSettled([0, 1, 2].map((i) => batch.resolve(query(i))));
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+});

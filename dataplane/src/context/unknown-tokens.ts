@@ -1,0 +1,61 @@
+/**
+ * How many tokens that turn out unknown one client address may ask about. Whoever uses them up gets no further question
+ * through to the control plane for a while; tokens that the cache knows are never asked about, so they are not affected.
+ */
+import { LRUCache } from 'lru-cache';
+
+/** Questions of one address. */
+export interface Asker {
+  /** May go below 0: questions that were under way together all count. */
+  allowance: number;
+  atMs: number;
+  /** Not answered yet. */
+  pending: number;
+}
+
+const BURST_FACTOR = 10;
+const ADDRESSES_MAX = 50_000;
+
+export class UnknownTokens {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  readonly #nowMs: () => number;
+  readonly #askers = new LRUCache<string, Asker>({ max: ADDRESSES_MAX });
+
+  /** `nowMs`: never jumps. */
+  constructor(perSecond: number, nowMs: () => number = () => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#burst = perSecond * BURST_FACTOR;
+    this.#nowMs = nowMs;
+  }
+
+  /** A question may be asked, to be ended with {@link answered}; or the seconds until the next one may. */
+  ask(address: string): Asker | number {
+    const nowMs = this.#nowMs();
+    const network = networkOf(address);
+    let asker = this.#askers.get(network);
+    if (asker === undefined) {
+      asker = { allowance: this.#burst, atMs: nowMs, pending: 0 };
+      this.#askers.set(network, asker);
+    }
+    asker.allowance = Math.min(this.#burst, asker.allowance + ((nowMs - asker.atMs) / 1_000) * this.#perSecond);
+    asker.atMs = nowMs;
+    // Who asked about unknown ones lately is taken to go on doing so.
+    const expected = asker.allowance < this.#burst ? asker.pending : 0;
+    if (asker.allowance - expected < 1) return Math.max(1, Math.ceil((1 - asker.allowance) / this.#perSecond));
+    asker.pending++;
+    return asker;
+  }
+
+  answered(asker: Asker, unknown: boolean): void {
+    asker.pending--;
+    if (unknown) asker.allowance = Math.max(-this.#burst, asker.allowance - 1);
+  }
+}
+
+/** An IPv6 host has a whole /64 to call from. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const groups = address.split('::', 1)[0]!.split(':');
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
