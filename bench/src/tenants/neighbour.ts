@@ -1,0 +1,58 @@
+/** A well-behaved tenant: one call every few milliseconds, whatever happens around it. */
+import { request as httpRequest } from 'node:http';
+import { percentile } from '../statistics.js';
+
+export interface NeighbourFigure {
+  readonly calls: number;
+  readonly errors: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+}
+
+const EVERY_MS = 10;
+const BODY = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] });
+
+/** Calls a model at a fixed rate for so long; each call is timed from when it was due. */
+export async function neighbourCalls(url: string, token: string, seconds: number): Promise<NeighbourFigure> {
+  const took: number[] = [];
+  let errors = 0;
+  const calls: Promise<void>[] = [];
+  const startTick = performance.now();
+  for (let i = 0; i * EVERY_MS < seconds * 1_000; i++) {
+    const dueTick = startTick + i * EVERY_MS;
+    const waitMs = dueTick - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    calls.push(
+      call(url, token).then((status) => {
+        if (status === 200) took.push(performance.now() - dueTick);
+        else errors++;
+      }),
+    );
+  }
+  await Promise.all(calls);
+  return { calls: calls.length, errors, p50Ms: percentile(took, 50), p95Ms: percentile(took, 95) };
+}
+
+/** 0: no answer. `from`: the address to call from. */
+export function call(
+  url: string,
+  token: string,
+  path = '/v1/proxy/openai/v1/chat/completions',
+  from?: string,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = path.startsWith('/v1/proxy') ? BODY : '';
+    const options = {
+      method: body === '' ? 'GET' : 'POST',
+      headers,
+      ...(from === undefined ? {} : { localAddress: from }),
+    };
+    const request = httpRequest(url + path, options, (response) => {
+      response.resume();
+      response.once('close', () => resolve(response.statusCode ?? 0));
+    });
+    request.once('error', () => resolve(0));
+    request.end(body);
+  });
+}
