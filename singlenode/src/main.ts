@@ -6,15 +6,16 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockDirectory } from '@acg/base/directory-lock';
+import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { nativeServerProblem } from '@acg/dataplane/process/native-server';
 import { banner } from './banner.js';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
 import { PlaneFailed, PlaneProcess } from './plane-process.js';
-import { loadSecrets } from './secrets.js';
+import { PostgresUnavailable } from './postgres/binaries.js';
+import { DamagedDataDirectory, loadSecrets } from './secrets.js';
 
-const EXIT_FAILURE = 69;
-const EXIT_CONFIG = 78;
+/** sysexits.h; listed in docs/operations.md. */
+const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
 const say = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
 
 const env = process.env;
@@ -47,7 +48,7 @@ async function start(): Promise<void> {
   const problem = nativeServerProblem();
   if (problem !== null) {
     say(problem);
-    return stop(EXIT_CONFIG);
+    return stop(EXIT.config);
   }
   const fresh = !existsSync(dataDir);
   if (fresh) say(`first start: preparing ${dataDir}`);
@@ -60,7 +61,7 @@ async function start(): Promise<void> {
       if (problem === null) say('the database had ended and runs again');
       else {
         say(`the database ended and does not start again: ${problem}`);
-        void stop(EXIT_FAILURE);
+        void stop(EXIT.unavailable);
       }
     });
     databaseUrl = await database.start();
@@ -111,5 +112,11 @@ function url(host: string | undefined, port: number): string {
 start().catch((error: unknown) => {
   // A plane that failed has already said why.
   if (!(error instanceof PlaneFailed)) say((error as Error).message);
-  void stop(error instanceof PlaneFailed ? error.exitCode || EXIT_FAILURE : EXIT_FAILURE);
+  void stop(exitCodeOf(error));
 });
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof PlaneFailed) return error.exitCode;
+  if (error instanceof DirectoryInUse || error instanceof DamagedDataDirectory) return EXIT.directory;
+  return error instanceof PostgresUnavailable ? EXIT.unavailable : EXIT.bug;
+}

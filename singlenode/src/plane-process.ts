@@ -28,6 +28,7 @@ export class PlaneFailed extends Error {
   }
 }
 
+const EXIT_BUG = 70;
 const RESTART_DELAYS_MS = [200, 1_000, 5_000] as const;
 
 export class PlaneProcess {
@@ -58,7 +59,8 @@ export class PlaneProcess {
         resolve(message as ReadyMessage);
       });
       child.once('exit', (code) => {
-        if (!ready) reject(new PlaneFailed(this.options.name, code ?? 1));
+        // Killed, or ended in a way that it has no code for: a bug.
+        if (!ready) reject(new PlaneFailed(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
         else void this.#restart();
       });
     });

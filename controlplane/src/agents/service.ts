@@ -52,6 +52,12 @@ export class AgentService {
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
       await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
       await appendEvent(tx, orgId, 'agent.created', eventData(orgId, row));
+      // Tokens of the organization named them by this slug, which is ambiguous from now on.
+      const namesakes = await store.namesakesOf(tx, orgId, row);
+      await invalidate(
+        tx,
+        namesakes.map((id) => ({ kind: 'agent', id })),
+      );
       return present(row);
     });
   }

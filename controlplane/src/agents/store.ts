@@ -65,6 +65,13 @@ export async function takenSlugs(tx: Tx, projectId: string, base: string): Promi
   return new Set(rows.map((row) => row.slug));
 }
 
+/** Other agents of the organization with the same slug; each is in another project. */
+export async function namesakesOf(tx: Tx, orgId: string, agent: AgentRow): Promise<readonly string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from agents where org_id = ${orgId} and slug = ${agent.slug} and id <> ${agent.id}`;
+  return rows.map((row) => row.id);
+}
+
 export interface NewAgent extends Omit<AgentSettings, 'status' | 'usageThresholds'> {
   readonly id: string;
   readonly orgId: string;

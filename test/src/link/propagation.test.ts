@@ -203,6 +203,17 @@ test('scopes: which agents a token of each scope may name', async () => {
   expect(await outcome(`acg_${'0'.repeat(64)}`, '')).toBe('unknown_token');
 });
 
+test('scopes: a slug that was unique and cached is ambiguous as soon as another agent has it', async () => {
+  const agent = await newAgent('Unique So Far');
+  const { secretKey } = await newKey({ scope: 'org' });
+  expect((await watched.lookUp(secretKey, agent.slug)).context!.agentId).toBe(agent.id);
+  const second = (await ok('POST', '/v1/projects', { name: 'Second' })).project.id;
+  const twin = (await ok('POST', '/v1/agents', { projectId: second, name: 'Unique So Far' })).agent;
+  expect(twin.slug).toBe(agent.slug);
+  await until('the cached one is gone', async () => (await watched.lookUp(secretKey, agent.slug)).context === null);
+  expect((await watched.lookUp(secretKey, agent.slug)).refusal).toBe('agent_ambiguous');
+});
+
 test('expiry: a token past its time is unknown, also where it was cached', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({

@@ -138,7 +138,7 @@ test('single node: a second start on the same data directory is refused and chan
   await launch(dataDir).ready();
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8');
   const second = launch(dataDir);
-  expect(await second.exited()).not.toBe(0);
+  expect(await second.exited()).toBe(73);
   expect(second.output).toContain('is in use by another process');
   expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
 });
@@ -161,7 +161,7 @@ test.each([
   const node = launch(dataDir, { [variable]: value(port) });
   const code = await node.exited();
   server.close();
-  expect(code).not.toBe(0);
+  expect(code).toBe(69);
   expect(node.output).toContain(String(port));
   expect(node.output).toContain(variable);
   await until(() => processesOf(dataDir).length === 0, 'no process left behind');
@@ -178,7 +178,7 @@ test.each([
   damage(dataDir);
   const before = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
   const again = launch(dataDir);
-  expect(await again.exited()).not.toBe(0);
+  expect(await again.exited()).toBe(73);
   expect(again.output).toContain(message);
   const after = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
   expect(after).toBe(before);
