@@ -18,12 +18,13 @@ export class TestPlane {
   constructor(
     readonly plane: 'controlplane' | 'dataplane',
     readonly env: Readonly<Record<string, string>>,
+    /** The program; another build of the plane when given. */
+    readonly script = fileURLToPath(new URL(`../../${plane}/dist/main.js`, import.meta.url)),
   ) {}
 
   /** Starts (again) and resolves when it listens; rejects with what it printed when it ends before. */
   async start(extraEnv: Readonly<Record<string, string>> = {}): Promise<Ready> {
-    const script = fileURLToPath(new URL(`../../${this.plane}/dist/main.js`, import.meta.url));
-    const child = fork(script, [], {
+    const child = fork(this.script, [], {
       env: { PATH: process.env.PATH, ...this.env, ...extraEnv },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
