@@ -27,6 +27,8 @@ const values = {
   JWT_SECRET: secret(),
   INTERNAL_TOKEN: secret(),
   PUBLIC_URL: 'https://localhost:8444',
+  DATAPLANE_PUBLIC_URL: 'https://localhost:8443',
+  SIGNUP: 'first',
   PROVIDERS_FILE: '/run/settings/stand-in-providers.json',
   EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
 };
