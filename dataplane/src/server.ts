@@ -13,7 +13,7 @@ import { LiveCalls, type Tally } from './call/live-calls.js';
 import { OpenAccess } from './call/open-access.js';
 import type { Pipeline } from './call/pipeline.js';
 import { ProbeLeases } from './call/probe-leases.js';
-import { createSettle, type RecordSink } from './call/settle.js';
+import { createSettle, type RecordSink, releaseHold } from './call/settle.js';
 import { type AcceptOptions, Acceptor } from './call/stages/accept.js';
 import type { AuthenticateDeps, Contexts, UnknownTokenGate } from './call/stages/authenticate.js';
 import { SELF_PATH } from './call/stages/self.js';
@@ -79,10 +79,25 @@ export class ProxyServer {
     const { sessions } = this;
     const garbage = new ChunkGarbage(minorCollector());
     const onSettled: CallMetrics['onSettled'] = (x, reading, price) => metrics.onSettled(x, reading, price);
-    const settle = createSettle({ spool, counters, metering, onSettled });
+    const settle = createSettle({
+      spool,
+      counters,
+      metering,
+      onSettled,
+      onHoldExceeded: (nanos) => metrics.onHoldExceeded(nanos),
+    });
     const probes = new ProbeLeases(circuits);
     const { inflightMax, inflightPerOrgMax } = options;
-    const calls = new LiveCalls({ inflightMax, inflightPerOrgMax, spool, settle, probes, tally, metrics });
+    const calls = new LiveCalls({
+      inflightMax,
+      inflightPerOrgMax,
+      spool,
+      settle,
+      probes,
+      releaseHold: (x) => releaseHold(counters, x),
+      tally,
+      metrics,
+    });
     const breakOff = calls.breakOff.bind(calls);
     const failures = new Failures({ settle, breakOff, onBug: () => metrics.onBug(), log });
     const takeShare: TakeShare = (x) => calls.takeShare(x);

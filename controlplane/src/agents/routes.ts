@@ -1,7 +1,7 @@
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { pickLimits } from '../limits/limit-fields.js';
+import { pickListed } from '../limits/limit-fields.js';
 import {
   type Agent,
   AgentCreatedReply,
@@ -76,7 +76,7 @@ const summaryWithoutAge = (agent: Agent) => ({
   name: agent.name,
   slug: agent.slug,
   status: agent.status,
-  ...pickLimits(agent),
+  ...pickListed(agent),
 });
 
 const summary = (agent: Agent) => ({ ...summaryWithoutAge(agent), createdAt: agent.createdAt });

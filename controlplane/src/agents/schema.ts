@@ -1,7 +1,8 @@
 import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { byLimit, type DefaultedLimitName, type LimitName } from '../limits/limit-fields.js';
+import { byLimit, type DefaultedLimitName, type LimitName, pickListed } from '../limits/limit-fields.js';
+import { EnforcementFields } from './enforcement.js';
 import { AgentPolicyField } from './policy.js';
 
 const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
@@ -22,12 +23,18 @@ const UsageThresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }),
   description: 'Percentages of the budget at which usage.threshold is sent, once a month each.',
 });
 
+const enforcementInputs = {
+  budgetMode: Type.Optional(EnforcementFields.budgetMode),
+  holdMaxOutputTokens: Type.Optional(EnforcementFields.holdMaxOutputTokens),
+  onStoreLoss: Type.Optional(EnforcementFields.onStoreLoss),
+};
+
 const shown = {
   id: Uuid,
   name: Type.String(),
   slug: Type.String(),
   status: Status,
-  ...limitsShown,
+  ...pickListed(limitsShown),
 };
 
 /** As lists show it. */
@@ -36,10 +43,12 @@ const AgentSummary = Type.Object({ ...shown, createdAt: Timestamp });
 const AgentCreated = Type.Object({ ...shown, projectId: Uuid });
 export const Agent = Type.Object({
   ...shown,
+  ...limitsShown,
   projectId: Uuid,
   description: Type.String(),
   usageThresholds: Type.Array(Type.Integer()),
   policy: AgentPolicyField,
+  ...EnforcementFields,
   createdAt: Timestamp,
 });
 export type Agent = Static<typeof Agent>;
@@ -49,6 +58,7 @@ export const AgentInput = Body({
   name: Name,
   description: Type.Optional(Description),
   ...limitInputs,
+  ...enforcementInputs,
   policy: Type.Optional(AgentPolicyField),
 });
 export type AgentInput = Static<typeof AgentInput>;
@@ -58,6 +68,7 @@ export const AgentPatch = Type.Object(
     name: Type.Optional(Name),
     description: Type.Optional(Description),
     ...limitInputs,
+    ...enforcementInputs,
     usageThresholds: Type.Optional(UsageThresholds),
     policy: Type.Optional(AgentPolicyField),
   },

@@ -11,6 +11,7 @@ import type { Listed, Page } from '../http/pagination.js';
 import { byLimit, effectiveLimits } from '../limits/limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { invalidate } from '../watch/invalidate.js';
+import { ADMIN_FIELDS, enforcementOf } from './enforcement.js';
 import { checkPolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
 import * as store from './store.js';
@@ -47,6 +48,7 @@ export class AgentService {
         slug: freeSlug(base, await store.takenSlugs(tx, input.projectId, base)),
         description: input.description ?? '',
         ...byLimit(({ field }) => input[field] ?? null),
+        ...enforcementOf(input),
         policy: input.policy ?? null,
       });
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
@@ -64,6 +66,7 @@ export class AgentService {
 
   /** Null takes a limit away: the default holds again. */
   async update(actor: Actor, id: string, patch: AgentPatch): Promise<Agent> {
+    checkFields(actor, patch);
     this.#checkPolicy(actor, patch);
     return this.#change(actor, id, 'agent.update', patch);
   }
@@ -115,6 +118,13 @@ export class AgentService {
       return present(row);
     });
   }
+}
+
+/** Who may not be trusted with money may not loosen what guards it either. */
+function checkFields(actor: Actor, patch: AgentPatch): void {
+  const field = ADMIN_FIELDS.find((name) => name in patch);
+  if (field !== undefined && !atLeast(actor.role, 'admin'))
+    throw new Forbidden(`changing ${field} needs the role admin`);
 }
 
 function changesOf(before: store.AgentRow, after: store.AgentRow, patch: object): Changes {

@@ -1,10 +1,11 @@
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { type LimitName, limitColumns, limitValues, type OwnLimits } from '../limits/limit-fields.js';
+import type { Enforcement } from './enforcement.js';
 import type { AgentPolicy } from './policy.js';
 import type { AgentStatus } from './schema.js';
 
-export interface AgentRow extends OwnLimits {
+export interface AgentRow extends OwnLimits, Enforcement {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
@@ -19,11 +20,12 @@ export interface AgentRow extends OwnLimits {
 
 export type AgentSettings = Pick<
   AgentRow,
-  'name' | 'description' | 'status' | LimitName | 'usageThresholds' | 'policy'
+  'name' | 'description' | 'status' | LimitName | keyof Enforcement | 'usageThresholds' | 'policy'
 >;
 
 const columns = (sql: Sql | Tx) => sql`
   id, project_id as "projectId", name, slug, description, status, ${limitColumns(sql)},
+  budget_mode as "budgetMode", hold_max_output_tokens as "holdMaxOutputTokens", on_store_loss as "onStoreLoss",
   usage_thresholds as "usageThresholds", policy, created_at as "createdAt"`;
 
 export async function listAgents(sql: Sql, orgId: string, projectId: string, page: Page): Promise<Listed<AgentRow>> {
@@ -89,6 +91,7 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
       slug: agent.slug,
       description: agent.description,
       ...limitValues(agent),
+      ...enforcementValues(agent),
       policy: policyValue(tx, agent.policy),
     })}
     returning ${columns(tx)}`;
@@ -103,12 +106,19 @@ export async function updateAgent(tx: Tx, orgId: string, id: string, settings: A
       status: settings.status,
       usage_thresholds: [...settings.usageThresholds],
       ...limitValues(settings),
+      ...enforcementValues(settings),
       policy: policyValue(tx, settings.policy),
     })}
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
 }
+
+const enforcementValues = ({ budgetMode, holdMaxOutputTokens, onStoreLoss }: Enforcement) => ({
+  budget_mode: budgetMode,
+  hold_max_output_tokens: holdMaxOutputTokens,
+  on_store_loss: onStoreLoss,
+});
 
 const policyValue = (tx: Tx, policy: AgentPolicy | null) => (policy === null ? null : tx.json(policy as JSONValue));
 

@@ -55,6 +55,38 @@ export async function budgetFacts(tx: Tx, changes: readonly SpendChange[]): Prom
   );
 }
 
+/**
+ * Called by the ingest with agents that were refused because their budget is spent. A hard budget is spent when the next
+ * call does not fit any more, though the ledger may never reach it.
+ */
+export async function hardBudgetsSpent(
+  tx: Tx,
+  refused: readonly { agentId: string; minuteMs: number }[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  const ids = refused.map(({ agentId }) => agentId);
+  const hard = await tx<{ id: string }[]>`
+    select id from agents where id = any(${ids}::uuid[]) and budget_mode = 'hard'`;
+  if (hard.length === 0) return;
+  const agents = await loadBudgetedAgents(
+    tx,
+    hard.map(({ id }) => id),
+  );
+  const months = await tx<{ agentId: string; month: string; spentNanos: number }[]>`
+    select agent_id as "agentId", month, spent_nanos as "spentNanos" from month_spend
+     where agent_id = any(${[...agents.keys()]}::uuid[])`;
+  await fire(
+    tx,
+    refused.flatMap(({ agentId, minuteMs }): Fact[] => {
+      const agent = agents.get(agentId);
+      if (agent === undefined) return [];
+      const month = new Date(minuteMs).toISOString().slice(0, 7);
+      const spentNanos = months.find((one) => one.agentId === agentId && one.month === month)?.spentNanos ?? 0;
+      return [{ name: `budget_exceeded:${agentId}:${month}`, agent, spentNanos, thresholdPercent: null }];
+    }),
+  );
+}
+
 /** Called after a budget or its thresholds were changed, in the same transaction. */
 export async function budgetChanged(tx: Tx, agentId: string): Promise<void> {
   const agents = await loadBudgetedAgents(tx, [agentId]);

@@ -47,6 +47,9 @@ export interface AgentRow extends OwnLimits {
   readonly spendNanos: string;
   /** The part of it that only the ledger counts. */
   readonly ledgerNanos: number;
+  readonly budgetMode: 'soft' | 'hard';
+  readonly holdMaxOutputTokens: number;
+  readonly onStoreLoss: 'allow' | 'refuse';
   /** Null: everything. */
   readonly policy: AgentPolicy | null;
   readonly accounts: readonly AccountRow[];
@@ -97,6 +100,8 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
           'status', agent.status, 'policy', agent.policy, ${limitPairs(sql)},
+          'budgetMode', agent.budget_mode, 'holdMaxOutputTokens', agent.hold_max_output_tokens,
+          'onStoreLoss', agent.on_store_loss,
           'spendMonth', (select month from spend_month),
           'spendNanos', coalesce((select spent_nanos from month_spend s, spend_month
                           where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,

@@ -19,6 +19,8 @@ interface LimitField {
   /** Holds where the agent has none of its own; null = no limit. */
   readonly default: number | null;
   readonly description: string;
+  /** Lists and the answer of an agent's creation show it, too. */
+  readonly inLists: boolean;
 }
 
 export const LIMIT_FIELDS = [
@@ -33,6 +35,7 @@ export const LIMIT_FIELDS = [
     maximum: 1e12,
     default: null,
     description: 'US cents per calendar month over all providers; null: no budget.',
+    inLists: true,
   },
   {
     field: 'rpmLimit',
@@ -45,6 +48,7 @@ export const LIMIT_FIELDS = [
     maximum: 1_000_000,
     default: 60,
     description: 'Requests in any 60 seconds, per provider; null: the default, 60.',
+    inLists: true,
   },
   {
     field: 'rpdLimit',
@@ -57,6 +61,20 @@ export const LIMIT_FIELDS = [
     maximum: 1_000_000_000,
     default: 10_000,
     description: 'Requests per 24 hours, per provider; null: the default, 10000.',
+    inLists: true,
+  },
+  {
+    field: 'tpmLimit',
+    column: 'tpm_limit',
+    type: 'tpm',
+    window: 'minute',
+    unit: 'tokens',
+    scope: 'agent_provider',
+    minimum: 1,
+    maximum: 1_000_000_000,
+    default: null,
+    description: 'Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit.',
+    inLists: false,
   },
 ] as const satisfies readonly LimitField[];
 
@@ -86,9 +104,14 @@ export const limitValues = (own: OwnLimits): Readonly<Record<string, number | nu
 export const effectiveLimits = (own: OwnLimits): EffectiveLimits =>
   byLimit((row) => own[row.field] ?? row.default) as EffectiveLimits;
 
-/** Only the limits of something that has more. */
-export const pickLimits = (shown: EffectiveLimits): EffectiveLimits =>
-  byLimit((row) => shown[row.field]) as EffectiveLimits;
+type Listed = Extract<Row, { inLists: true }>['field'];
+
+/** The limits that lists show. */
+export const pickListed = <T extends { readonly [name in Listed]: unknown }>(of: T): Pick<T, Listed> =>
+  Object.fromEntries(LIMIT_FIELDS.flatMap((row) => (row.inLists ? [[row.field, of[row.field]]] : []))) as Pick<
+    T,
+    Listed
+  >;
 
 /** As a context carries them; what has no limit is left out. */
 export const limitsOnTheWire = (own: OwnLimits): ILimit[] =>

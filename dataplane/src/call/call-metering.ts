@@ -14,6 +14,20 @@ export interface Price {
   readonly source: PriceSource;
 }
 
+/** What bounds the cost of a call before it is made. */
+export interface BoundedCall {
+  /** Null: no model is used. */
+  readonly model: string | null;
+  /** Never fewer than it can have; bytes of its body will do. */
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** It refers to content that is not in it. */
+  readonly refers: boolean;
+  readonly fast: boolean;
+  /** How often a per-request price is due. */
+  readonly units: number;
+}
+
 export interface CallMetering {
   /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
   bodyBytesWanted(x: RoutedExchange): number;
@@ -24,4 +38,6 @@ export interface CallMetering {
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
   response(x: RoutedExchange, head: ResponseHead): BodyEdit | null;
   price(x: RoutedExchange, reading: UsageReading): Price;
+  /** What such a call may cost at most, nano-dollars. */
+  bound(x: RoutedExchange, call: BoundedCall): number;
 }

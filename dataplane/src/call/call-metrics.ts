@@ -9,5 +9,6 @@ export interface CallMetrics {
   onSettled(x: RoutedExchange, reading: UsageReading | null, price: Price): void;
   /** A response that comes event by event has begun; `onSettled` ends it. */
   onStreamOpened(): void;
+  onHoldExceeded(nanos: number): void;
   onBug(): void;
 }

@@ -15,7 +15,7 @@ test.each(everyRow)(
   'limit refusals: $type of $scope says its text as error and as message',
   ({ type, message, at }) => {
     const refusal = limitRefusal({ ...refusedAdmission(type, 1), refusedBy: at }, limits, 0)!;
-    expect(refusal).toMatchObject({ status: 429, reason: type });
+    expect(refusal).toMatchObject({ status: 429, reason: expect.stringMatching(type) });
     expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
   },
 );
@@ -65,5 +65,26 @@ test('limit refusals: rpd and budget tell SDKs not to retry and give no Retry-Af
     scope: 'agent',
     spentCents: 501,
     budgetCents: 500,
+  });
+});
+
+test.each([
+  [600, 0, 0, 'never_fits', 'budget_never_fits', ['x-should-retry', 'false']],
+  [200, 301, 0, 'spent', 'budget', ['x-should-retry', 'false']],
+  [200, 300, 1, 'in_flight', 'budget_in_flight', ['retry-after', '1']],
+])('limit refusals: a hold of %i ¢ above a budget of 500 with %i spent and %i held is %s', (...given) => {
+  const [hold, spent, held, reason, tallied, headers] = given;
+  const cents = (count: number): number => count * 10_000_000;
+  const admission = { ...refusedAdmission('budget', 0, cents(spent)), heldNanos: cents(held), holdNanos: cents(hold) };
+  const refusal = limitRefusal(admission, limits, 0)!;
+  expect(refusal.headers).toEqual(headers);
+  expect(refusal.reason).toBe(tallied);
+  expect(JSON.parse(refusal.body)).toMatchObject({
+    limitType: 'budget',
+    scope: 'agent',
+    spentCents: spent,
+    budgetCents: 500,
+    heldCents: held,
+    reason,
   });
 });

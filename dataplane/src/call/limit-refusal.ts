@@ -1,7 +1,8 @@
 /** The 429 of each row of the limit table. */
+import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Admission } from '../counters/counters.js';
 import { LIMIT_TABLE, type LimitRow, type Limits, shown } from '../counters/limit-table.js';
-import { NO_RETRY, type Rejection, retryAfterSec, statusLine } from './rejections.js';
+import { NO_RETRY, RETRY_SOON, type Rejection, retryAfterSec, statusLine } from './rejections.js';
 
 /** An SDK sleeps as long as Retry-After says: a minute is worth waiting for, a day is not. */
 const WAIT_SEC_MAX = 60;
@@ -13,7 +14,7 @@ export function limitRefusal(admission: Admission, limits: Limits, nowMs: number
   const row = LIMIT_TABLE[refusedBy]!;
   const limit = shown(row, limits[refusedBy]!) ?? 0;
   return row.unit === 'cents'
-    ? moneyRefusal(row, limit, shown(row, admission.spentNanos) ?? 0)
+    ? moneyRefusal(row, limit, admission)
     : rateRefusal(row, limit, admission.passesAtSec, nowMs);
 }
 
@@ -31,10 +32,22 @@ function rateRefusal(row: LimitRow, limit: number, resetAt: number, nowMs: numbe
   return refusal(row, { limitType: row.type, limit, remaining: 0, resetAt }, headers);
 }
 
-/** No X-RateLimit-*, no Retry-After. */
-function moneyRefusal(row: LimitRow, budgetCents: number, spentCents: number): Rejection {
-  return refusal(row, { limitType: row.type, scope: row.scope, spentCents, budgetCents }, NO_RETRY);
+/** No X-RateLimit-*. Only a hold that others stand in the way of may pass in a moment. */
+function moneyRefusal(row: LimitRow, budgetCents: number, admission: Admission): Rejection {
+  const { spentNanos, heldNanos, holdNanos } = admission;
+  const spentCents = shown(row, spentNanos) ?? 0;
+  const facts = { limitType: row.type, scope: row.scope, spentCents, budgetCents };
+  // In metrics and the rejection tally `budget` is the agent's own.
+  if (row.scope !== 'agent') return { ...refusal(row, facts, NO_RETRY), reason: `budget_${row.scope}` };
+  if (holdNanos === 0) return refusal(row, facts, NO_RETRY);
+  const budgetNanos = budgetCents * NANOS_PER_CENT;
+  const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
+  const held = { ...facts, heldCents: shown(row, heldNanos) ?? 0, reason };
+  return { ...refusal(row, held, reason === 'in_flight' ? RETRY_SOON : NO_RETRY), reason: REASONS[reason] };
 }
+
+/** In metrics and the rejection tally, `budget` means that it is spent. */
+const REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
 
 function refusal(row: LimitRow, facts: object, headers: readonly string[]): Rejection {
   const { type, message } = row;

@@ -22,6 +22,7 @@ interface LiveCallsDeps {
   readonly spool: { readonly full: boolean };
   readonly settle: Settle;
   readonly probes: ProbeLeases;
+  readonly releaseHold: (x: RoutedExchange) => void;
   readonly tally: Tally;
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
@@ -79,6 +80,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   rejected(x: Exchange, rejection: Rejection): void {
     this.#deps.metrics.onRejected(x, rejection);
     this.#deps.probes.giveBack(x);
+    if (x.holdNanos > 0 && isRouted(x)) this.#deps.releaseHold(x);
     const { context } = x;
     if (context === null) return;
     const slug = x.routed?.upstream.providerSlug ?? '';
@@ -133,8 +135,10 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   /** The agent will get nothing more: ends the call and books what is known of it. */
   #endUpstream(x: Exchange): void {
     x.upstreamWork?.abort();
-    if (!x.forwarded) this.#deps.probes.giveBack(x);
-    else if (!x.settled && isRouted(x)) this.#deps.settle(x, ignore);
+    if (!x.forwarded) {
+      this.#deps.probes.giveBack(x);
+      if (x.holdNanos > 0 && isRouted(x)) this.#deps.releaseHold(x);
+    } else if (!x.settled && isRouted(x)) this.#deps.settle(x, ignore);
   }
 
   #idle(deadlineMs: number): Promise<void> {

@@ -7,7 +7,7 @@ import { UsageFilter } from '../metering/usage-filter.js';
 import type { PriceTable } from '../pricing/price.js';
 import { RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
-import type { CallMetering, Price } from './call-metering.js';
+import type { BoundedCall, CallMetering, Price } from './call-metering.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import { LineBooking, type LineSink } from './line-booking.js';
 import type { BodyEdit } from './response-plan.js';
@@ -80,6 +80,10 @@ export class ProviderMetering implements CallMetering {
     // What a request costs by itself is due for the call that fetches, not for each of its lines.
     const { costNanos, source } = this.#prices.tokensCostOf({ upstream: x.routed.upstream, reading: line.reading });
     x.lines.add(line, costNanos, source);
+  }
+
+  bound(x: RoutedExchange, call: BoundedCall): number {
+    return this.#prices.boundOf(x.routed.upstream, call);
   }
 
   price(x: RoutedExchange, reading: UsageReading): Price {

@@ -96,10 +96,15 @@ function rejection(reason: string, status: number, message: string, options: Opt
 const DENIED_CHARS_MAX = 200;
 
 /** 403 of what an agent may not do; `value` is what it asked for, null where there is nothing to name. */
-export function denied(what: 'call' | 'model' | 'sensitive_path', value: string | null, message: string): Rejection {
-  const named = what === 'sensitive_path' ? {} : { value: value === null ? null : value.slice(0, DENIED_CHARS_MAX) };
+export function denied(
+  what: 'call' | 'model' | 'sensitive_path' | 'unmetered',
+  value: string | null,
+  message: string,
+): Rejection {
+  const isUnnamed = what === 'sensitive_path' || what === 'unmetered';
+  const named = isUnnamed ? {} : { value: value === null ? null : value.slice(0, DENIED_CHARS_MAX) };
   const body = JSON.stringify({ error: message, message, denied: what, ...named });
-  const reason = what === 'sensitive_path' ? what : `denied_${what}`;
+  const reason = isUnnamed ? what : `denied_${what}`;
   return { reason, status: 403, statusLine: statusLine(403), message, body, headers: [], close: false };
 }
 
@@ -108,7 +113,7 @@ const malformed = (message: string, status = 400, reason = 'bad_request'): Rejec
 
 /** SDKs that honour it do not retry what cannot succeed by waiting a moment. */
 export const NO_RETRY: readonly string[] = ['x-should-retry', 'false'];
-const RETRY_SOON: readonly string[] = ['retry-after', '1'];
+export const RETRY_SOON: readonly string[] = ['retry-after', '1'];
 
 export const REJECTIONS = Object.freeze({
   notFound: rejection('not_found', 404, 'Nothing is served here: agents call /v1/proxy/{provider}/'),
@@ -151,6 +156,15 @@ export const REJECTIONS = Object.freeze({
   unreadableBody: rejection('bad_request', 400, 'The body is not what its content type says.'),
   bodyTooLarge: rejection('body_too_large', 413, 'The body is too large for its model to be checked.'),
   noBodyRoom: rejection('body_room', 503, 'There is no room to check the model of this body right now.', {
+    headers: RETRY_SOON,
+  }),
+  unmetered: denied(
+    'unmetered',
+    null,
+    'What this call costs cannot be bounded before it is made: its budget is a hard one.',
+  ),
+  oddMaximum: rejection('bad_request', 400, 'The maximum of output tokens must be given once, as an integer.'),
+  limitsUnavailable: rejection('limits_unavailable', 503, 'Limits cannot be checked right now.', {
     headers: RETRY_SOON,
   }),
   sensitivePath: denied('sensitive_path', null, 'This call hands out credentials or changes who has access.'),

@@ -23,6 +23,8 @@ interface SettleDeps {
   readonly counters: Pick<Counters, 'settle'>;
   readonly metering: Pick<CallMetering, 'price'>;
   readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
+  /** A call with a hard budget has cost more than it had reserved. */
+  readonly onHoldExceeded: (nanos: number) => void;
 }
 
 /** `version-traceid-parentid-flags`; later versions may be longer. */
@@ -50,6 +52,9 @@ export function createSettle(deps: SettleDeps): Settle {
     x.lines?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price), done);
+    if (x.routed.context.terms.hardBudget && price.costNanos > x.holdNanos) {
+      deps.onHoldExceeded(price.costNanos - x.holdNanos);
+    }
     settleCounters(deps.counters, x, price.costNanos, reading);
     deps.onSettled(x, reading, price);
   }
@@ -74,6 +79,11 @@ function settleCounters(
     tokens,
     holdNanos,
   });
+}
+
+/** Gives back what a call has reserved that never went upstream. */
+export function releaseHold(counters: Pick<Counters, 'settle'>, x: RoutedExchange): void {
+  settleCounters(counters, x, 0, null);
 }
 
 const tokensIn = (reading: UsageReading): number =>

@@ -58,6 +58,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
   readonly #priceSources: CounterSeries;
   readonly #unchecked: Cell;
   readonly #bugs: Cell;
+  readonly #holdExceeded: Cell;
   readonly #store: HistogramCell;
   readonly #resolves: HistogramSeries;
   readonly #providers = new Map<string, ProviderCells>();
@@ -90,6 +91,11 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'source',
     ]);
     this.#unchecked = counter('gateway_unchecked_total', 'Requests let through unchecked: no counter store', []).cell();
+    this.#holdExceeded = counter(
+      'gateway_hold_exceeded_usd_total',
+      'What calls with hard budgets have cost above what they had reserved, US dollars',
+      [],
+    ).cell();
     this.#bugs = counter('gateway_stage_failures_total', 'Requests that ended in an internal error', []).cell();
     this.#store = new HistogramSeries(
       'gateway_counters_seconds',
@@ -167,6 +173,10 @@ export class Metrics implements CallMetrics, CountersMetrics {
 
   onStreamOpened(): void {
     this.streams++;
+  }
+
+  onHoldExceeded(nanos: number): void {
+    this.#holdExceeded.value += nanos / 1e9;
   }
 
   onBug(): void {

@@ -24,6 +24,7 @@ import { checkModels } from '../call/stages/check-models.js';
 import { createCircuit, createCircuitLook } from '../call/stages/circuit.js';
 import { createCollect } from '../call/stages/collect.js';
 import { createForward } from '../call/stages/forward.js';
+import { planHold } from '../call/stages/plan-hold.js';
 import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { createShare } from '../call/stages/share.js';
@@ -73,6 +74,7 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
       ],
       routed: [
         checkCall,
+        planHold,
         createShare(takeShare),
         createCircuitLook(circuits),
         createCollect({
@@ -86,7 +88,7 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         checkModels,
         createCircuit(circuits, advance),
         createRecheck(contexts, advance),
-        createAdmit(counters, advance),
+        createAdmit(counters, metering, advance),
         createForward(pools, metering, relaySupport(deps), failures),
       ],
     }),

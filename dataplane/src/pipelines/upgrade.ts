@@ -4,6 +4,7 @@ import { createAdmit } from '../call/stages/admit.js';
 import { createAuthenticate } from '../call/stages/authenticate.js';
 import { checkCall } from '../call/stages/check-call.js';
 import { createCircuit } from '../call/stages/circuit.js';
+import { planHold } from '../call/stages/plan-hold.js';
 import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { createShare } from '../call/stages/share.js';
@@ -11,7 +12,7 @@ import { checkUpgrade, createUpgrade, type UpgradeDeps } from '../websocket/upgr
 import type { PipelineDeps } from './pipeline-deps.js';
 
 export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
-  const { contexts, unknownTokens, takeShare, circuits, counters, onAuthenticated, failures } = deps;
+  const { contexts, unknownTokens, takeShare, circuits, counters, metering, onAuthenticated, failures } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
@@ -22,10 +23,11 @@ export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
       routed: [
         checkUpgrade,
         checkCall,
+        planHold,
         createShare(takeShare),
         createCircuit(circuits, advance),
         createRecheck(contexts, advance),
-        createAdmit(counters, advance),
+        createAdmit(counters, metering, advance),
         createUpgrade(deps),
       ],
     }),

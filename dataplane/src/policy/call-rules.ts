@@ -76,6 +76,19 @@ export function callRulesOf(upstream: Upstream): CallRules | null {
   return rules;
 }
 
+const placeRulesOf = new WeakMap<Upstream, CallRules>();
+
+/** Where a call's model is, also where no policy asks for it. A custom provider of a known format says nothing of paths. */
+export function callPlace(upstream: Upstream, method: string, rest: string): ModelPlace {
+  let rules = rulesOf.get(upstream) ?? placeRulesOf.get(upstream);
+  if (rules === undefined || rules === null) {
+    rules = new CallRules(upstream);
+    placeRulesOf.set(upstream, rules);
+  }
+  const place = rules.modelPlace(method, rest);
+  return place === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : place;
+}
+
 /** A pattern that cannot be read would silently allow nothing, or deny nothing. */
 function compile(call: string): CallPattern {
   const pattern = parseCallPattern(call, strictSegments);

@@ -29,6 +29,7 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
     picoPerWebSearch: Math.round((rateAt(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
     picoPerAudioSecond: Math.round(((rateAt(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
     fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
+    contextTokens: found.model.context_window ?? null,
     vendor: found.provider.id === 'openai' || found.provider.id === 'anthropic' ? found.provider.id : null,
   };
 }

@@ -30,6 +30,8 @@ export interface PricePlan {
   readonly vendor: 'openai' | 'anthropic' | null;
   /** The fast (once: priority) tier in percent of the list price. */
   readonly fastPercent: number;
+  /** The model's context window; null = not known. */
+  readonly contextTokens: number | null;
 }
 
 /** USD per MTok, as price lists print it; what is left out costs what its parent costs. */

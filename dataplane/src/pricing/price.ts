@@ -12,6 +12,7 @@
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import { LRUCache } from 'lru-cache';
 import type { UsageReading } from '../metering/meter.js';
+import { type BoundedCost, boundNanos } from './cost-bound.js';
 import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
 import { libraryPlan } from './price-library.js';
 import { type Band, FAST_PERCENT, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
@@ -80,6 +81,7 @@ export class PriceTable {
         picoPerAudioSecond: 0,
         vendor: vendorOf(provider),
         fastPercent: FAST_PERCENT,
+        contextTokens: null,
       };
       overrides.set(planKey(provider, entry.model ?? ''), {
         plan,
@@ -104,6 +106,15 @@ export class PriceTable {
     return plan === null
       ? { costNanos: 0, source: 'none' }
       : { costNanos: tokensCostNanos(plan, reading), source: plan.source };
+  }
+
+  /** What a call costs at most, nano-dollars: its dearest rates, in the dearest band. */
+  boundOf(upstream: PricedUpstream, call: BoundedCost): number {
+    const ofModel = call.model === null ? null : this.#overrideOf(upstream, call.model);
+    const ofProvider = this.#overrides.get(planKey(upstream.providerSlug, ''));
+    const perRequestNanos = (ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0) * call.units;
+    const plan = call.model === null ? null : this.#planOf(upstream, call.model);
+    return plan === null ? perRequestNanos : perRequestNanos + boundNanos(plan, call);
   }
 
   /** The model's own per-request price, else its provider's. */
@@ -187,6 +198,7 @@ function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | nu
     picoPerAudioSecond: 0,
     vendor: found.provider,
     fastPercent: FAST_PERCENT,
+    contextTokens: null,
   };
 }
 

@@ -64,6 +64,11 @@ test('GET /v1/agents/:id answers every field of the agent', async () => {
       rpmLimit: 60,
       rpdLimit: 10_000,
       usageThresholds: [80],
+      policy: null,
+      tpmLimit: null,
+      budgetMode: 'soft',
+      holdMaxOutputTokens: 4_096,
+      onStoreLoss: 'allow',
       createdAt: TIMESTAMP,
     },
   });
@@ -191,5 +196,27 @@ test('an agent deleted while it is changed answers 200 or 404, never 500', async
       owner.delete(`/v1/agents/${id}`),
     ]);
     for (const { status } of answers) expect([200, 201, 404]).toContain(status);
+  }
+});
+
+test('budgetMode, holdMaxOutputTokens, tpmLimit and onStoreLoss: on create and on PATCH, within their bounds', async () => {
+  const owner = await signUp(plane());
+  const strict = { budgetMode: 'hard', holdMaxOutputTokens: 100, tpmLimit: 5_000, onStoreLoss: 'refuse' };
+  const { id } = await newAgent(owner, strict);
+  const path = `/v1/agents/${id}`;
+  expect((await owner.get(path)).body.agent).toMatchObject(strict);
+  const changes = { budgetMode: 'soft', holdMaxOutputTokens: 1_000_000, tpmLimit: null, onStoreLoss: 'allow' };
+  expect((await owner.patch(path, changes)).body.agent).toMatchObject(changes);
+  expect((await owner.patch(path, { tpmLimit: 7 })).body.agent).toMatchObject({ ...changes, tpmLimit: 7 });
+  for (const wrong of [
+    { budgetMode: 'firm' },
+    { holdMaxOutputTokens: 0 },
+    { holdMaxOutputTokens: 1_000_001 },
+    { holdMaxOutputTokens: null },
+    { tpmLimit: 0 },
+    { tpmLimit: 1_000_000_001 },
+    { onStoreLoss: 'maybe' },
+  ]) {
+    expect((await owner.patch(path, wrong)).status).toBe(400);
   }
 });

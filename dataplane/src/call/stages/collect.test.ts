@@ -16,6 +16,7 @@ const metering: CallMetering = {
   requestObserver: () => null,
   response: () => null,
   price: () => ({ costNanos: 0, source: 'none' }),
+  bound: () => 0,
 };
 
 beforeEach(async () => {

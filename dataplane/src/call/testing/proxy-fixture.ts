@@ -136,6 +136,9 @@ export class Fixture {
   /** Looks at the limits that consumed nothing. */
   readonly looks: StandingRequest[] = [];
   readonly settlements: Settlement[] = [];
+  readonly exceeded: number[] = [];
+  /** What every call may cost at most. */
+  boundNanos = 0;
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
@@ -269,7 +272,13 @@ export class Fixture {
       pools: this.pools,
       tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
       onAuthenticated: () => {},
-      metrics: { onRejected: () => {}, onSettled: () => {}, onStreamOpened: () => {}, onBug: () => void this.bugs++ },
+      metrics: {
+        onRejected: () => {},
+        onSettled: () => {},
+        onStreamOpened: () => {},
+        onHoldExceeded: (nanos) => void this.exceeded.push(nanos),
+        onBug: () => void this.bugs++,
+      },
       log: createLogger('test', 'silent'),
     };
   }
@@ -285,6 +294,7 @@ export class Fixture {
         return null;
       },
       price: () => ({ costNanos: this.costNanos, source: 'none' }),
+      bound: () => this.boundNanos,
     };
   }
 

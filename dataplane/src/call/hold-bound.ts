@@ -1,0 +1,58 @@
+/** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
+import { bodyReader } from '../policy/body-models.js';
+import { callPlace } from '../policy/call-rules.js';
+import { holdFacts } from '../policy/hold-facts.js';
+import type { CallMetering } from './call-metering.js';
+import { bodyRefusal } from './denials.js';
+import type { RoutedExchange } from './exchange.js';
+import { REJECTIONS, type Rejection } from './rejections.js';
+
+/** Formats whose calls cost what their bodies say. */
+const METERED: ReadonlySet<string> = new Set(['openai', 'anthropic']);
+/** A batch of e-mails has at most so many. */
+const UNITS_MAX = 100;
+
+/** Before the body: sets its reader where it must be read. Null: go on. */
+export function planHold(x: RoutedExchange): Rejection | null {
+  const { context, upstream, target } = x.routed;
+  if (!context.terms.hardBudget || !METERED.has(upstream.usageFormat)) return null;
+  const place = callPlace(upstream, x.request.method, target.rest);
+  if (place === 'free') return null;
+  if (x.handshake !== null || place === 'unknown' || place === 'batch' || place.startsWith('path:')) {
+    return REJECTIONS.unmetered;
+  }
+  if (x.bodyReader !== null) return null;
+  if (x.body === null) return bodyRefusal('not_readable');
+  const reader = bodyReader(place as 'json' | 'form' | 'json_or_form', x.request.headers);
+  if (typeof reader === 'string') return bodyRefusal(reader);
+  x.bodyReader = reader;
+  return null;
+}
+
+/** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. */
+export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>): number | Rejection {
+  const { context, upstream, target } = x.routed;
+  const { terms } = context;
+  if (!terms.hardBudget) return 0;
+  if (!METERED.has(upstream.usageFormat)) {
+    return metering.bound(x, { model: null, tokensIn: 0, tokensOut: 0, refers: false, fast: false, units: UNITS_MAX });
+  }
+  if (callPlace(upstream, x.request.method, target.rest) === 'free') {
+    return metering.bound(x, { model: null, tokensIn: 0, tokensOut: 0, refers: false, fast: false, units: 1 });
+  }
+  // The budget became a hard one while the call was under way: the next try will be read.
+  if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;
+  const body = x.body.whole();
+  const facts = body[0] === 0x2d ? NO_FACTS : holdFacts(body); // a form begins with a dash
+  if (facts === null) return REJECTIONS.oddMaximum;
+  if (facts.background) return REJECTIONS.unmetered;
+  const tokensOut = (facts.outputTokensMax ?? terms.holdMaxOutputTokens) * facts.answers;
+  let nanos = 0;
+  for (const model of x.bodyModels) {
+    const { refers, fast } = facts;
+    nanos = Math.max(nanos, metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, units: 1 }));
+  }
+  return nanos;
+}
+
+const NO_FACTS = { outputTokensMax: null, answers: 1, background: false, refers: true, fast: false };

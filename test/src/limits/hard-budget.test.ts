@@ -1,0 +1,189 @@
+/** Hard budgets through the whole stack: two data planes, one Redis, a provider that answers when it is told to. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent, request as send } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../redis-server.js';
+import { Stack, type Tenant, until } from '../stack.js';
+import type { TestDatabase } from '../test-database.js';
+
+/** Of gpt-4o, nano-dollars. */
+const TOKEN_OUT_NANOS = 10_000;
+const CENT_NANOS = 10_000_000;
+
+const waiting: ServerResponse[] = [];
+const usage = { prompt_tokens: 0, completion_tokens: 400, total_tokens: 400 };
+const ANSWER = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'gpt-4o', choices: [], usage });
+const provider = createServer((request, response) => {
+  request.resume().on('end', () => waiting.push(response));
+});
+/** Answers so many of the calls that wait. */
+const answer = (count: number): void => {
+  for (const response of waiting.splice(0, count)) response.setHeader('content-type', 'application/json').end(ANSWER);
+};
+
+const connections = new Agent({ connections: 200 });
+let redis: RedisServer;
+let stack: Stack;
+let tenant: Tenant;
+let urls: string[];
+
+beforeAll(async () => {
+  provider.listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  redis = await RedisServer.start();
+  stack = await Stack.start({
+    providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+    redisUrl: redis.url.href,
+    dataPlaneEnv: { COUNTERS_TIMEOUT_MS: '5000' },
+  });
+  const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane()]);
+  urls = planes.map((plane) => plane.url);
+  tenant = await stack.tenant();
+}, 120_000);
+afterAll(async () => {
+  provider.closeAllConnections();
+  await stack?.stop();
+  provider.close();
+  await redis.stop();
+});
+
+async function newAgent(fields: Readonly<Record<string, unknown>>): Promise<string> {
+  const { id } = await tenant.agent({ budgetMode: 'hard', rpmLimit: 100_000, ...fields });
+  await tenant.account(id, 'openai', { apiKey: 'sk-test-0123456789' });
+  return await tenant.token(id);
+}
+
+async function call(token: string, fields: object = {}, plane = 0, path = '/v1/chat/completions') {
+  const { statusCode, headers, body } = await send(`${urls[plane]}/v1/proxy/openai${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    // 1 000 tokens out: a cent, and the bytes of the body.
+    body: JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: 1_000, ...fields }),
+    dispatcher: connections,
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any kind
+  return { status: statusCode, headers, body: (await body.json()) as any };
+}
+
+test('hard budget: only so many calls are under way as fit, over both data planes; what they cost makes room', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 4 });
+  // Each holds a cent and a little: three fit into four cents.
+  const calls = Array.from({ length: 20 }, (_, i) => call(token, {}, i % 2));
+  await until(() => waiting.length === 3, 'three calls at the provider');
+  const settled: Awaited<(typeof calls)[number]>[] = [];
+  for (const one of calls) void one.then((result) => settled.push(result));
+  await until(() => settled.length === 17, 'the others are refused');
+  for (const { status, body, headers } of settled) {
+    expect(status).toBe(429);
+    expect(body).toMatchObject({
+      limitType: 'budget',
+      scope: 'agent',
+      budgetCents: 4,
+      spentCents: 0,
+      reason: 'in_flight',
+    });
+    expect(body.heldCents).toBe(3);
+    expect(headers['retry-after']).toBe('1');
+    expect(headers['x-should-retry']).toBeUndefined();
+  }
+  answer(3);
+  const passed = (await Promise.all(calls)).filter(({ status }) => status === 200);
+  expect(passed).toHaveLength(3);
+  // Three have cost 0.4 cents each: two more holds fit, also on the other data plane.
+  const more = [0, 1].map((plane) => call(token, {}, plane));
+  await until(() => waiting.length === 2, 'two more calls at the provider');
+  answer(2);
+  expect((await Promise.all(more)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('hard budget: what can never fit, and what does not fit any more, says so', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 2 });
+  const never = await call(token, { max_completion_tokens: 3_000 });
+  expect(never).toMatchObject({ status: 429, body: { reason: 'never_fits', heldCents: 0 } });
+  expect(never.headers['x-should-retry']).toBe('false');
+  for (let spent = 0; spent < 2; spent++) {
+    const one = call(token);
+    await until(() => waiting.length === 1, 'the call at the provider');
+    answer(1);
+    expect((await one).status).toBe(200);
+  }
+  const spent = await call(token, { max_completion_tokens: 1_250 });
+  expect(spent).toMatchObject({ status: 429, body: { reason: 'spent', spentCents: 1, heldCents: 0 } });
+  expect(spent.headers['x-should-retry']).toBe('false');
+  await until(async () => {
+    const { sql } = stack.database as TestDatabase;
+    const rows = await sql`select 1 from events where event = 'agent.budget_exceeded'`;
+    return rows.length === 1;
+  }, 'the event of the month’s first refusal');
+});
+
+test('hard budget: a call that states no maximum holds the agent’s', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 2, holdMaxOutputTokens: 2_500 });
+  const unstated = { max_completion_tokens: null };
+  expect((await call(token, unstated)).body.reason).toBe('never_fits');
+  const one = call(token, { max_completion_tokens: 10 });
+  await until(() => waiting.length === 1, 'the call at the provider');
+  answer(1);
+  expect((await one).status).toBe(200);
+});
+
+test('hard budget: what cannot be bounded is refused, and consumes nothing', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 100 });
+  const unmetered = { status: 403, body: { denied: 'unmetered' } };
+  expect(await call(token, {}, 0, '/v1/batches')).toMatchObject(unmetered);
+  expect(await call(token, { background: true, input: 'x' }, 0, '/v1/responses')).toMatchObject(unmetered);
+  expect((await call(token, { max_tokens: 5 })).status).toBe(400); // given twice
+  expect((await call(token, { max_completion_tokens: 'many' })).status).toBe(400);
+  expect(waiting).toHaveLength(0);
+});
+
+test('hard budget: a call that its agent gave up frees its hold', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 2 });
+  const abort = new AbortController();
+  const given = send(`${urls[0]}/v1/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: 1_500 }),
+    signal: abort.signal,
+    dispatcher: connections,
+  }).catch(() => null);
+  await until(() => waiting.length === 1, 'the call at the provider');
+  expect((await call(token, {}, 1)).body).toMatchObject({ reason: 'in_flight', heldCents: 2 });
+  abort.abort();
+  await given;
+  waiting.length = 0;
+  const next = call(token, {}, 1);
+  const tries = [next];
+  await until(async () => {
+    if (waiting.length === 1) return true;
+    tries.push(call(token, {}, 1));
+    return false;
+  }, 'the hold is free');
+  answer(1);
+});
+
+test('onStoreLoss: refuse answers 503 while limits cannot be checked', async () => {
+  const strict = await newAgent({ budgetCentsMonthly: 100, onStoreLoss: 'refuse' });
+  const open = await newAgent({ budgetCentsMonthly: 100 });
+  for (const token of [strict, open]) {
+    const one = call(token);
+    await until(() => waiting.length === 1, 'the call at the provider');
+    answer(1);
+    expect((await one).status).toBe(200);
+  }
+  await redis.kill();
+  const refused = await call(strict);
+  expect(refused.status).toBe(503);
+  expect(refused.headers['retry-after']).toBe('1');
+  const passed = call(open);
+  await until(() => waiting.length === 1, 'the call at the provider');
+  answer(1);
+  expect((await passed).status).toBe(200);
+  await redis.restart();
+});
+
+test('the numbers of this file', () => {
+  expect(1_000 * TOKEN_OUT_NANOS).toBe(CENT_NANOS);
+});
