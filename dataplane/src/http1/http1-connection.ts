@@ -18,7 +18,15 @@ export interface QuietLimits {
   readonly bodyTicks: number;
   readonly idleTicks: number;
   readonly idleTicksMax: number;
+  /** A connection that is older carries no further call. */
+  readonly ageTicks: number;
   readonly ticksPerSec: number;
+}
+
+interface SentRequest {
+  readonly method: string;
+  readonly head: string;
+  readonly body: Buffer | null;
 }
 
 export interface ConnectionOwner {
@@ -49,10 +57,15 @@ export class Http1Connection implements Connection, ResponseSink {
   readonly #open: Opener;
   readonly #limits: QuietLimits;
   readonly #owner: ConnectionOwner;
-  readonly #reader = new ResponseReader(this);
+  #reader = new ResponseReader(this);
   #socket: Socket | null = null;
   /** Waits for the socket. */
-  #first: { readonly method: string; readonly head: string; readonly body: Buffer | null } | null = null;
+  #first: SentRequest | null = null;
+  /** What may be sent once more if the connection turns out to have been dead; null from the first byte back on. */
+  #again: SentRequest | null = null;
+  /** Carried a call before. */
+  #reused = false;
+  #ageTicks = 0;
   /** Of the call under way. */
   #handler: UpstreamHandler | null = null;
   #quietTicks = 0;
@@ -76,6 +89,7 @@ export class Http1Connection implements Connection, ResponseSink {
     const head = requestHead(call.method, call.path, this.#host, call.headers, length);
     this.#handler = handler;
     if (this.#socket !== null) {
+      if (this.#reused && mayRepeat(call)) this.#again = { method: call.method, head, body };
       this.#send(call.method, head, body);
       return;
     }
@@ -93,12 +107,15 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   close(): void {
+    this.#again = null;
     this.#fail(new ConnectionLost('closed'));
   }
 
   /** Time passes: ends what has been quiet for too long. */
   tick(): void {
+    this.#ageTicks++;
     if (this.#paused || this.#socket === null || ++this.#quietTicks <= this.#quietTicksMax) return;
+    this.#again = null;
     this.#fail(new UpstreamSilent('the upstream sent nothing for too long'));
   }
 
@@ -143,9 +160,11 @@ export class Http1Connection implements Connection, ResponseSink {
 
   #attach(socket: Socket): void {
     this.#socket = socket;
-    socket.on('end', this.#onGone);
-    socket.on('close', this.#onGone);
-    socket.on('error', (error) => this.#fail(error));
+    // One that was given up for a fresh one has nothing more to say.
+    const onGone = (): void => void (this.#socket === socket && this.#onGone());
+    socket.on('end', onGone);
+    socket.on('close', onGone);
+    socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
   #send(method: string, head: string, body: Buffer | null): void {
@@ -168,6 +187,7 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   readonly #onRead = (length: number, bytes: Uint8Array): boolean => {
+    this.#again = null;
     try {
       this.#reader.push(bytes as Buffer, length);
     } catch (error) {
@@ -183,21 +203,25 @@ export class Http1Connection implements Connection, ResponseSink {
     this.#socket!.resume();
   };
 
-  readonly #abort = (error?: Error): void => this.#fail(error ?? new ConnectionLost('aborted'));
+  readonly #abort = (error?: Error): void => {
+    this.#again = null;
+    this.#fail(error ?? new ConnectionLost('aborted'));
+  };
 
-  readonly #onGone = (): void => {
+  #onGone(): void {
     if (this.#dead) return;
     if (!this.#reader.end()) this.#fail(new ConnectionLost('the upstream closed the connection'));
     else this.#end();
-  };
+  }
 
   /** Between two calls. */
   #rest(paused: boolean): void {
     // A TLS socket that was paused goes on to hand over what it has deciphered already: the end may be in it.
     if (paused) this.#socket!.resume();
-    const { idleTicks, idleTicksMax, ticksPerSec } = this.#limits;
+    const { idleTicks, idleTicksMax, ageTicks, ticksPerSec } = this.#limits;
+    this.#reused = true;
     const said = this.#reader.keepAliveSec;
-    if (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC) {
+    if (this.#ageTicks >= ageTicks || (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC)) {
       this.#end();
       return;
     }
@@ -207,10 +231,28 @@ export class Http1Connection implements Connection, ResponseSink {
   }
 
   #fail(error: Error): void {
+    if (this.#again !== null && !this.#dead) {
+      this.#sendAgain(this.#again);
+      return;
+    }
     const handler = this.#handler;
     this.#handler = null;
     this.#end();
     handler?.onError(error);
+  }
+
+  /** The upstream had closed the connection before the request came: that says nothing of the upstream. */
+  #sendAgain(request: SentRequest): void {
+    const dead = this.#socket!;
+    this.#again = null;
+    this.#socket = null;
+    dead.destroy();
+    this.#reader.stop();
+    this.#reader = new ResponseReader(this);
+    this.#reused = false;
+    this.#ageTicks = 0;
+    this.#first = request;
+    this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
   }
 
   #end(): void {
@@ -221,4 +263,13 @@ export class Http1Connection implements Connection, ResponseSink {
     this.#socket?.destroy();
     this.#owner.gone(this);
   }
+}
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+/** Sent twice it means what it means once: by its method, and without a condition that the first one may have changed. */
+function mayRepeat({ method, headers }: UpstreamCall): boolean {
+  if (!IDEMPOTENT.has(method)) return false;
+  for (let i = 0; i < headers.length; i += 2) if (/^if-/i.test(headers[i]!)) return false;
+  return true;
 }

@@ -5,7 +5,14 @@ import { expect, test } from 'vitest';
 import { RecordedCall } from '../upstream/upstream-call-fixture.js';
 import { type ConnectionOwner, Http1Connection, type QuietLimits } from './http1-connection.js';
 
-const LIMITS: QuietLimits = { headTicks: 2, bodyTicks: 4, idleTicks: 6, idleTicksMax: 20, ticksPerSec: 1 };
+const LIMITS: QuietLimits = {
+  headTicks: 2,
+  bodyTicks: 4,
+  idleTicks: 6,
+  idleTicksMax: 20,
+  ageTicks: 1_000,
+  ticksPerSec: 1,
+};
 const OK = 'HTTP/1.1 200 OK\r\n';
 const EMPTY = `${OK}content-length: 0\r\n\r\n`;
 
@@ -334,4 +341,17 @@ test('handler: by the end of its call it is known whether the connection carries
     scene.arrives(answer);
     expect([answer, seen]).toEqual([answer, usable]);
   }
+});
+
+test('time: a connection that is too old carries its call to the end and then no other', () => {
+  const scene = new Scene();
+  const call = scene.call();
+  for (let i = 0; i < 1_000; i++) {
+    scene.arrives('HTTP/1.1 102 Processing\r\n\r\n');
+    scene.ticks(1);
+  }
+  expect(call.over).toBe(false);
+  scene.arrives(EMPTY);
+  expect(call.completed).toBe(1);
+  expect([scene.connection.usable, scene.socket.destroyed]).toEqual([false, true]);
 });

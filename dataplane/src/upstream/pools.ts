@@ -21,7 +21,12 @@ export interface PoolOptions {
   readonly dialer: Pick<Dialer, 'dial'>;
 }
 
-const KEEP_ALIVE_MS = 15_000;
+/** How long a connection waits for its next call where the upstream announces nothing. */
+const IDLE_OWN_MS = 30_000;
+/** Of a tenant's address: nobody knows what stands there, so it is not relied on for long. */
+const IDLE_TENANT_MS = 4_000;
+/** So that names that moved, and load balancers, are followed. */
+const AGE_MS = 300_000;
 const KEEP_ALIVE_MS_MAX = 120_000;
 const HEADER_BYTES_MAX = 64 * 1024;
 /** A pool without calls is closed after this. */
@@ -35,7 +40,8 @@ export class UpstreamPools {
   readonly #originsMax: number;
   /** In order of first use since the last time it was empty. */
   readonly #pools = new Map<string, OriginPool>();
-  readonly #limits: QuietLimits;
+  readonly #ownLimits: QuietLimits;
+  readonly #tenantLimits: QuietLimits;
   /** All of our own, busy or free. */
   readonly #connections = new Set<Http1Connection>();
   readonly #sweeper: NodeJS.Timeout;
@@ -48,7 +54,8 @@ export class UpstreamPools {
     this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
     // Whole: timers drop fractions, and a timeout would end early.
     const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
-    this.#limits = quietLimits(options, tickMs);
+    this.#ownLimits = quietLimits(options, tickMs, IDLE_OWN_MS);
+    this.#tenantLimits = quietLimits(options, tickMs, IDLE_TENANT_MS);
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -88,7 +95,8 @@ export class UpstreamPools {
 
   #open(pool: OriginPool, origin: string, tenant: string | null, streamed: boolean): PooledConnection {
     if (streamed) {
-      const client = new Client(origin, clientOptions(this.#options, this.connectorFor(tenant)));
+      const idleMs = tenant === null ? IDLE_OWN_MS : IDLE_TENANT_MS;
+      const client = new Client(origin, clientOptions(this.#options, idleMs, this.connectorFor(tenant)));
       return new StreamingConnection(pool, client);
     }
     const owner: ConnectionOwner = {
@@ -98,7 +106,8 @@ export class UpstreamPools {
         pool.lost(connection);
       },
     };
-    const connection = new Http1Connection(hostOf(origin), this.#opener(origin, tenant), this.#limits, owner);
+    const limits = tenant === null ? this.#ownLimits : this.#tenantLimits;
+    const connection = new Http1Connection(hostOf(origin), this.#opener(origin, tenant), limits, owner);
     this.#connections.add(connection);
     return connection;
   }
@@ -136,13 +145,14 @@ export class UpstreamPools {
 }
 
 /** Ticks are counted, not measured: a process that stood still does not take the time for the upstream's silence. */
-function quietLimits(options: PoolOptions, tickMs: number): QuietLimits {
+function quietLimits(options: PoolOptions, tickMs: number, idleMs: number): QuietLimits {
   const ticks = (ms: number): number => Math.ceil(ms / tickMs);
   return {
     headTicks: ticks(options.headersTimeoutMs),
     bodyTicks: ticks(options.bodyTimeoutMs),
-    idleTicks: ticks(KEEP_ALIVE_MS),
+    idleTicks: ticks(idleMs),
     idleTicksMax: ticks(KEEP_ALIVE_MS_MAX),
+    ageTicks: ticks(AGE_MS),
     ticksPerSec: 1_000 / tickMs,
   };
 }
@@ -154,11 +164,11 @@ function dialTarget(origin: string, tenant: string | null): DialTarget {
   return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port), tenant };
 }
 
-function clientOptions(options: PoolOptions, connect: Connector): Client.Options {
+function clientOptions(options: PoolOptions, idleMs: number, connect: Connector): Client.Options {
   return {
     connect,
     pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
@@ -228,8 +238,8 @@ class OriginPool {
 class StreamingConnection implements PooledConnection {
   readonly #pool: OriginPool;
   readonly #client: Client;
+  readonly #openedTick = performance.now();
   usedTick = 0;
-  readonly usable = true; // undici connects again by itself
 
   constructor(pool: OriginPool, client: Client) {
     this.#pool = pool;
@@ -240,8 +250,14 @@ class StreamingConnection implements PooledConnection {
     this.#client.dispatch(call, handler);
   }
 
+  /** undici connects again by itself, but does not say how old a connection is. */
+  get usable(): boolean {
+    return performance.now() - this.#openedTick < AGE_MS;
+  }
+
   release(): void {
     this.#pool.give(this);
+    if (!this.usable) this.close();
   }
 
   close(): void {
