@@ -67,11 +67,11 @@ export async function bombs(stack: Stack, url: string): Promise<Attack> {
   };
 }
 
-/** As many calls as are let in, to a provider that never answers. */
+/** As many calls as are let in, to a provider that never answers; what is refused comes back after its Retry-After. */
 export async function holdCalls(stack: Stack, url: string, workers: number): Promise<Attack> {
   const server = await serve(() => {});
   const token = await ownProvider(await stack.tenant(), server);
-  const attack = loop(workers, 20, () => call(url, token, '/v1/proxy/mine/v1/chat/completions', ATTACKERS_ADDRESS));
+  const attack = loop(workers, 1_000, () => call(url, token, '/v1/proxy/mine/v1/chat/completions', ATTACKERS_ADDRESS));
   return {
     async stop() {
       const ended = attack.stop();
