@@ -102,6 +102,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     status: 'active',
     isByok: 'true',
     mode: 'byok',
+    allowSensitivePaths: false,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });
@@ -176,6 +177,7 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
     authName: null,
     authPrefix: null,
     usageFormat: null,
+    sensitivePaths: [],
     builtIn: false,
     createdAt: TIMESTAMP,
   };
