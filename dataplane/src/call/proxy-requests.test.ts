@@ -134,6 +134,21 @@ test('circuit: a probe that is refused afterwards gives its place back', async (
   expect(gateway.releasedProbes).toEqual(['lease-1']);
 });
 
+test('circuit: a probe place that is granted after the agent has left is given back', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const held: ((lease: string | null) => void)[] = [];
+  gateway.heldProbes = held;
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  await eventually(() => held.length === 1);
+  agent.socket.destroy();
+  await eventually(() => gateway.server.inflight === 0);
+  expect(gateway.releasedProbes).toEqual([]);
+  held[0]!('lease-1');
+  expect(gateway.releasedProbes).toEqual(['lease-1']);
+  expect(gateway.records).toHaveLength(0);
+  expect(upstream.connections).toHaveLength(0);
+});
+
 test('circuit: a probe carries its lease and epoch in the usage record', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);

@@ -218,3 +218,23 @@ test('webhooks: the signing secret is nowhere in the database', async () => {
     expect(hit, name).toBeUndefined();
   }
 });
+
+test('webhooks: one that was paused for failing says so, keeps saying so while paused, and begins anew when set active', async () => {
+  const admin = await plane().member('admin');
+  const { body } = await admin.call('POST', '/v1/webhooks', {
+    url: `${receiver.url}/failing`,
+    events: ['agent.created'],
+  });
+  const { id } = body.endpoint;
+  const { sql } = plane().database;
+  await sql`
+    update webhook_endpoints set status = 'paused', paused_reason = 'failing', failed_attempts = 60,
+           failing_since = now() - interval '4 days' where id = ${id}`;
+  const patch = async (change: object) => (await admin.call('PATCH', `/v1/webhooks/${id}`, change)).body.endpoint;
+  expect(await patch({ events: ['agent.deleted'] })).toMatchObject({ status: 'paused', pausedReason: 'failing' });
+  expect(await patch({ status: 'active' })).toMatchObject({ status: 'active', pausedReason: null });
+  expect(await sql`select failed_attempts, failing_since from webhook_endpoints where id = ${id}`).toEqual([
+    { failed_attempts: 0, failing_since: null },
+  ]);
+  expect(await patch({ status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: null });
+});

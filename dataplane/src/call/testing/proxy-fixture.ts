@@ -152,6 +152,8 @@ export class Fixture {
   standing: AgentStanding | null = null;
   circuit: Circuit | null = null;
   probe: string | null = 'lease-1';
+  /** Not null: whoever asks for a probe place waits here for the answer. */
+  heldProbes: ((lease: string | null) => void)[] | null = null;
   spoolFull = false;
   /** Tokens that the cache does not know are refused for so long. */
   unknownTokensWaitSec: number | null = null;
@@ -263,7 +265,10 @@ export class Fixture {
       },
       circuits: {
         view: () => this.circuit,
-        acquireProbe: (_key, _epoch, done) => setImmediate(() => done(this.probe)),
+        acquireProbe: (_key, _epoch, done) => {
+          if (this.heldProbes === null) setImmediate(() => done(this.probe));
+          else this.heldProbes.push(done);
+        },
         releaseProbe: (_key, lease) => void this.releasedProbes.push(lease),
         probeSucceeded: (...probe) => void this.goodProbes.push(probe),
       },
