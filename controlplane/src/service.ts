@@ -73,9 +73,9 @@ export function buildService(config: Config, log: Logger): Service {
   const tenantNames = new TenantNames();
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
-  const observers = [events.usageObserver];
+  const agents = buildAgents(app, { config, log, sql, vault, catalogue, tenantNames });
+  const observers = [events.usageObserver, agents.usageObserver];
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
-  buildAgents(app, { config, sql, vault, catalogue, tenantNames });
   const link = buildLink({
     config,
     log,
@@ -100,6 +100,7 @@ export function buildService(config: Config, log: Logger): Service {
       await usage.start();
       await app.listen({ host: config.host, port: config.port });
       identity.start();
+      agents.start();
       await events.start();
       const { port: grpcPort } = await link.start();
       const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
@@ -115,6 +116,7 @@ export function buildService(config: Config, log: Logger): Service {
       await app.close();
       metricsPort?.close();
       await identity.stop();
+      await agents.stop();
       await usage.stop();
       await events.stop();
       await pools.end();

@@ -57,6 +57,7 @@ const controlplane: FolderRules = {
     'db',
     'domain',
     'http',
+    'ledger',
     'providers',
     'providers/catalogue',
     'providers/custom',

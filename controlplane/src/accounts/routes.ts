@@ -1,12 +1,22 @@
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { AccountInput, AccountList, AccountPatch, AccountQuery, AccountReply, RotateInput } from './schema.js';
+import type { CredentialTests } from './credential-tests.js';
+import {
+  AccountInput,
+  AccountList,
+  AccountPatch,
+  AccountQuery,
+  AccountReply,
+  RotateInput,
+  TestInput,
+  TestReply,
+} from './schema.js';
 import type { AccountService } from './service.js';
 
 const BY_ACCOUNT = { params: { id: 'account' } } as const;
 
-export function accountRoutes(app: App, accounts: AccountService): void {
+export function accountRoutes(app: App, accounts: AccountService, tests: CredentialTests): void {
   app.get(
     '/v1/providers/accounts',
     {
@@ -38,6 +48,16 @@ export function accountRoutes(app: App, accounts: AccountService): void {
       schema: { params: IdParams, body: RotateInput, response: { 200: AccountReply } },
     },
     async ({ actor, params, body }) => ({ account: await accounts.rotate(actor, params.id, body.credentials) }),
+  );
+  app.post(
+    '/v1/providers/accounts/test',
+    { config: { access: 'admin' }, schema: { body: TestInput, response: { 200: TestReply } } },
+    async ({ actor, body }) => tests.testGiven(actor, body),
+  );
+  app.post(
+    '/v1/providers/accounts/:id/test',
+    { config: { access: 'admin', project: BY_ACCOUNT }, schema: { params: IdParams, response: { 200: TestReply } } },
+    async ({ actor, params }) => tests.test(actor, params.id),
   );
   app.patch(
     '/v1/providers/accounts/:id',

@@ -37,6 +37,18 @@ export type AccountInput = Static<typeof AccountInput>;
 export const AccountPatch = Body({ allowSensitivePaths: AllowSensitivePaths });
 export type AccountPatch = Static<typeof AccountPatch>;
 
+export const TestInput = Body({
+  providerSlug: Type.String({ minLength: 1, maxLength: 40 }),
+  credentials: CredentialsInput,
+});
+export const TestReply = Type.Object({
+  ok: Type.Boolean({ description: 'The provider takes the credential.' }),
+  status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null: the provider did not answer.' }),
+  latencyMs: Type.Integer(),
+  hint: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+});
+export type TestReply = Static<typeof TestReply>;
+
 export const RotateInput = Body({ credentials: CredentialsInput });
 export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid), projectId: Type.Optional(Uuid) });
 export const AccountReply = Type.Object({ account: Account });

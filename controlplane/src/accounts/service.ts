@@ -120,6 +120,21 @@ export class AccountService {
     });
   }
 
+  /** Credentials as they would be stored, and whose they are. */
+  async parse(
+    actor: Actor,
+    providerSlug: string,
+    given: Given,
+  ): Promise<{ readonly assignable: AssignableProvider; readonly credentials: Credentials }> {
+    await this.#checkAddresses(actor.orgId, providerSlug, given);
+    const { assignable } = await this.sql.begin((tx) => this.#hold(tx, actor.orgId, providerSlug));
+    return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), given) };
+  }
+
+  async assignableOf(orgId: string, providerSlug: string): Promise<AssignableProvider> {
+    return (await this.sql.begin((tx) => this.#hold(tx, orgId, providerSlug))).assignable;
+  }
+
   async #hold(tx: Tx, orgId: string, slug: string): Promise<Held> {
     const provider = this.catalogue.get(slug);
     if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };

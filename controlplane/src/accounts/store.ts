@@ -78,7 +78,7 @@ export async function replaceCredentials(
 ): Promise<AccountRow | null> {
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           circuit_key = ${circuitKey}, status = 'active', rotated_at = now()
+           circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row ?? null;
@@ -95,6 +95,52 @@ export async function allowSensitivePaths(tx: Tx, orgId: string, id: string, all
     update provider_accounts set allow_sensitive_paths = ${allowed} where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
+}
+
+export interface SealedAccount {
+  readonly id: string;
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly keyId: string;
+  /** Base64, as {@link openCredentials} takes them. */
+  readonly nonce: string;
+  readonly ciphertext: string;
+  /** False: they are another host's, or of another form. */
+  readonly usable: boolean;
+}
+
+export async function loadSealed(sql: Sql, orgId: string, id: string): Promise<SealedAccount | null> {
+  const [row] = await sql<SealedAccount[]>`
+    select id, agent_id as "agentId", provider_slug as "providerSlug", key_id as "keyId",
+           encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
+           (status = 'active' or refused_at is not null) as usable
+      from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** The accounts of all organizations whose credentials were refused, and tested, longest ago. */
+export async function refusedBefore(
+  sql: Sql,
+  olderThanMs: number,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly orgId: string }[]> {
+  return sql<{ id: string; orgId: string }[]>`
+    update provider_accounts set refused_at = now()
+     where id in (select id from provider_accounts
+                   where refused_at < now() - ${olderThanMs} * interval '1 millisecond'
+                   order by refused_at limit ${limit} for update skip locked)
+    returning id, org_id as "orgId"`;
+}
+
+/** False: nothing has changed, or the credential is another one by now. */
+export async function concludeTest(tx: Tx, orgId: string, account: SealedAccount, refused: boolean): Promise<boolean> {
+  const sameCredential = tx`org_id = ${orgId} and id = ${account.id} and nonce = decode(${account.nonce}, 'base64')`;
+  const rows = refused
+    ? await tx`update provider_accounts set status = 'needs_credentials', refused_at = now()
+                where ${sameCredential} and status = 'active' returning 1`
+    : await tx`update provider_accounts set status = 'active', refused_at = null
+                where ${sameCredential} and refused_at is not null returning 1`;
+  return rows.length > 0;
 }
 
 export async function deleteAccount(tx: Tx, orgId: string, id: string): Promise<AccountRow | null> {

@@ -1,5 +1,10 @@
 /** Builds what agents are made of: agents, keys, providers, accounts; a part of the composition root. */
+
+import { Dialer } from '@acg/base/dialer/dialer';
+import type { Logger } from '@acg/base/log';
 import type { Names } from '@acg/base/names/names';
+import { OperatorNames } from '@acg/base/names/operator-names';
+import { CredentialTests } from '../accounts/credential-tests.js';
 import { accountRoutes } from '../accounts/routes.js';
 import { AccountService } from '../accounts/service.js';
 import type { Vault } from '../accounts/vault.js';
@@ -10,6 +15,8 @@ import { ApiKeyService } from '../api-keys/service.js';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
+import type { UsageObserver } from '../ledger/ingest.js';
+import { Background } from '../ops/background.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { customProviderRoutes } from '../providers/custom/routes.js';
 import { CustomProviderService } from '../providers/custom/service.js';
@@ -17,13 +24,24 @@ import { providerRoutes } from '../providers/routes.js';
 
 interface AgentsParts {
   readonly config: Config;
+  readonly log: Logger;
   readonly sql: Sql;
   readonly vault: Vault;
   readonly catalogue: Catalogue;
   readonly tenantNames: Names;
 }
 
-export function buildAgents(app: App, { config, sql, vault, catalogue, tenantNames }: AgentsParts): void {
+interface AgentsPart {
+  /** Sees which accounts' calls are refused; for the ingest. */
+  readonly usageObserver: UsageObserver;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const TESTS_EVERY_MS = 10_000;
+
+export function buildAgents(app: App, { config, log, sql, vault, catalogue, tenantNames }: AgentsParts): AgentsPart {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
   const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
@@ -32,5 +50,18 @@ export function buildAgents(app: App, { config, sql, vault, catalogue, tenantNam
   providerRoutes(app, catalogue);
   customProviderRoutes(app, customProviders);
   const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
-  accountRoutes(app, accounts);
+  const dialer = new Dialer({
+    allowCidrs,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    tenantNames,
+    operatorNames: new OperatorNames(),
+  });
+  const tests = new CredentialTests(sql, accounts, dialer, log);
+  accountRoutes(app, accounts, tests);
+  const background = new Background(log);
+  return {
+    usageObserver: tests,
+    start: () => void background.every('credential tests', TESTS_EVERY_MS, () => tests.turn(Date.now())),
+    stop: () => background.stop(),
+  };
 }

@@ -1,5 +1,5 @@
 import { OPENAI_CALLS } from './model-calls.js';
-import { type BuiltInProvider, bearer, fixedAddress, secret, text } from './provider.js';
+import { type BuiltInProvider, bearer, fixedAddress, refusedWith401, secret, text } from './provider.js';
 
 const BASE_URL = 'https://api.openai.com';
 
@@ -26,6 +26,7 @@ export const openai: BuiltInProvider = {
   priceProvider: 'openai',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
+  probe: { path: '/v1/models', refused: refusedWith401 },
   sensitiveCalls: [
     { call: '* /v1/organization/**', why: 'admin and service-account keys, members, invitations' },
     { call: 'POST /v1/realtime/client_secrets', why: 'a short-lived key that goes around gateway, meter and budget' },

@@ -34,6 +34,7 @@ export interface BuiltInProvider {
   readonly failureStatuses: readonly number[];
   /** A failing answer that holds this text is a tenant's own trouble; `''` = none. */
   readonly failureExemptMarker: string;
+  readonly probe: CredentialProbe;
   /** Refused, unless an admin allowed them for the account. */
   readonly sensitiveCalls: readonly SensitiveCall[];
   /** Where calls name their model, first match first; empty: this provider has no models. */
@@ -41,6 +42,16 @@ export interface BuiltInProvider {
   /** Whether frames need no metering, so that an upgrade may pass (docs/contract.md#websockets). */
   readonly websocket: boolean;
 }
+
+/** A GET that changes nothing and costs nothing, to see whether the provider takes a credential. */
+export interface CredentialProbe {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the answer says that the credential is not valid; `body`: its first KiB. Not: that it may not do this. */
+  refused(status: number, body: string): boolean;
+}
+
+export const refusedWith401 = (status: number): boolean => status === 401;
 
 /** A call that hands out credentials or changes who has access. */
 interface SensitiveCall {

@@ -46,6 +46,10 @@ export const s3: BuiltInProvider = {
   failureStatuses: [500, 502, 503, 504],
   // Throttling of one customer comes as 503, too.
   failureExemptMarker: 'SlowDown',
+  probe: {
+    path: '/',
+    refused: (status, body) => status === 403 && /InvalidAccessKeyId|SignatureDoesNotMatch/.test(body),
+  },
   sensitiveCalls: [
     { call: 'GET /**', query: ['session'], why: 'CreateSession: credentials of their own' },
     ...['PUT', 'DELETE', 'POST'].map((method) => ({

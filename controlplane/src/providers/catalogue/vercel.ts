@@ -19,6 +19,11 @@ export const vercel: BuiltInProvider = {
   priceProvider: '',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
+  // A token that is not valid is 403, like a valid one that may not.
+  probe: {
+    path: '/v2/user',
+    refused: (status, body) => status === 401 || (status === 403 && /"invalidToken"\s*:\s*true/.test(body)),
+  },
   sensitiveCalls: [
     { call: '* /v*/user/tokens/**', why: 'tokens that survive revocation' },
     { call: '* /v*/oauth/**', why: 'exchanges codes for tokens' },

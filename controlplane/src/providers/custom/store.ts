@@ -85,7 +85,7 @@ export async function setAccountStatus(
   status: 'active' | 'needs_credentials',
 ): Promise<void> {
   await tx`
-    update provider_accounts set status = ${status} where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+    update provider_accounts set status = ${status}, refused_at = null where org_id = ${orgId} and custom_provider_id = ${providerId}`;
 }
 
 export async function deleteAccounts(tx: Tx, orgId: string, providerId: string): Promise<void> {

@@ -1,0 +1,136 @@
+/**
+ * Whether providers take the credentials of accounts: asked by a person, and asked again when agents' calls are refused
+ * with 401 or 403. Only the provider's answer to a call of our own counts: an agent can provoke refusals of its calls. A
+ * credential that is refused takes its account out of use; it is tested again every hour, and comes back when it is taken.
+ */
+
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { connectorOf } from '@acg/base/dialer/undici-connector';
+import type { Logger } from '@acg/base/log';
+import { Agent } from 'undici';
+import type { Sql, Tx } from '../db/sql.js';
+import { NotFound, TooManyAttempts } from '../domain/errors.js';
+import type { Actor } from '../http/access.js';
+import type { BookedUsage, UsageObserver } from '../ledger/ingest.js';
+import type { Credentials } from '../providers/catalogue/provider.js';
+import { refusedWith401 } from '../providers/catalogue/provider.js';
+import { type ProbeResult, probeCredential } from '../providers/credential-probe.js';
+import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js';
+import { invalidate } from '../watch/invalidate.js';
+import { openCredentials } from './credentials.js';
+import type { AccountInput, TestReply } from './schema.js';
+import type { AccountService } from './service.js';
+import * as store from './store.js';
+
+/** At a time in this process. */
+const RUNNING_MAX = 8;
+/** An account is not tested more often because of its agents' calls. */
+const SUSPECT_AGAIN_MS = 60_000;
+const SUSPECTS_MAX = 1_000;
+const RETEST_AFTER_MS = 3_600_000;
+const RETESTS_PER_TURN = 20;
+const CUSTOM_PROBE = { path: '', refused: refusedWith401 };
+
+export class CredentialTests implements UsageObserver {
+  #running = 0;
+  /** Account → when it was suspected last, ms. */
+  readonly #suspected = new Map<string, number>();
+  readonly #waiting = new Map<string, string>();
+
+  constructor(
+    readonly sql: Sql,
+    readonly accounts: AccountService,
+    readonly dialer: Dialer,
+    readonly log: Logger,
+  ) {}
+
+  /** Credentials that are not stored yet. */
+  async testGiven(actor: Actor, input: Pick<AccountInput, 'providerSlug' | 'credentials'>): Promise<TestReply> {
+    const { assignable, credentials } = await this.accounts.parse(actor, input.providerSlug, input.credentials);
+    return replyOf(await this.#probe(actor.orgId, assignable, credentials));
+  }
+
+  /** Also says to the account what came out. */
+  async test(actor: Actor, id: string): Promise<TestReply> {
+    const result = await this.#testAccount(actor.orgId, id);
+    if (result === null) throw new NotFound('provider account');
+    return replyOf(result);
+  }
+
+  /** Calls that are booked: which accounts may be refused by their provider. In memory: the next such call says it again. */
+  async onBooked(_tx: Tx, { entries }: BookedUsage): Promise<void> {
+    const nowMs = Date.now();
+    for (const { upstreamStatus, kind } of entries) {
+      if ((upstreamStatus !== 401 && upstreamStatus !== 403) || this.#suspected.size >= SUSPECTS_MAX) continue;
+      const last = this.#suspected.get(kind.accountId);
+      if (last !== undefined && nowMs - last < SUSPECT_AGAIN_MS) continue;
+      this.#suspected.set(kind.accountId, nowMs);
+      this.#waiting.set(kind.accountId, kind.orgId);
+    }
+  }
+
+  /** Tests what is suspected, and what was refused an hour ago. */
+  async turn(nowMs: number): Promise<void> {
+    for (const [id, at] of this.#suspected) if (nowMs - at >= SUSPECT_AGAIN_MS) this.#suspected.delete(id);
+    const suspects = [...this.#waiting].slice(0, RETESTS_PER_TURN);
+    for (const [id] of suspects) this.#waiting.delete(id);
+    const refused = await store.refusedBefore(this.sql, RETEST_AFTER_MS, RETESTS_PER_TURN);
+    for (const [id, orgId] of [...suspects, ...refused.map((row) => [row.id, row.orgId] as const)]) {
+      await this.#testAccount(orgId, id);
+    }
+  }
+
+  async #testAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+    const sealed = await store.loadSealed(this.sql, orgId, id);
+    if (sealed === null) return null;
+    // A credential never follows to another host, not even for a test.
+    if (!sealed.usable) return UNUSABLE;
+    const credentials = openCredentials(this.accounts.vault, this.log, orgId, sealed);
+    if (credentials === null) return UNUSABLE;
+    const assignable = await this.accounts.assignableOf(orgId, sealed.providerSlug);
+    const result = await this.#probe(orgId, assignable, credentials);
+    if (result.status !== null) await this.#conclude(orgId, sealed, result.refused);
+    return result;
+  }
+
+  /** Only what the provider refused itself comes back by a test; a moved address needs its credential again. */
+  async #conclude(orgId: string, account: store.SealedAccount, refused: boolean): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const changed = await store.concludeTest(tx, orgId, account, refused);
+      if (!changed) return;
+      this.log.info({ accountId: account.id, orgId, refused }, 'credential tested');
+      await invalidate(tx, [{ kind: 'agent', id: account.agentId }]);
+    });
+  }
+
+  async #probe(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
+    if (this.#running >= RUNNING_MAX) throw new TooManyAttempts('too many credentials are being tested', 5);
+    this.#running++;
+    const upstream = upstreamOf(assignable, '', credentials);
+    const tenant = upstream.tenantAddress ? orgId : null;
+    const agent = new Agent({ connect: connectorOf(this.dialer, tenant), pipelining: 0 });
+    try {
+      const probe = assignable.kind === 'built_in' ? assignable.provider.probe : CUSTOM_PROBE;
+      return await probeCredential(agent, upstream, probe);
+    } finally {
+      this.#running--;
+      void agent.destroy().catch(() => undefined);
+    }
+  }
+}
+
+const UNUSABLE: ProbeResult = Object.freeze({ status: null, refused: true, latencyMs: 0 });
+
+function replyOf({ status, refused, latencyMs }: ProbeResult): TestReply {
+  const ok = status !== null && status < 500 && !refused;
+  return { ok, status, latencyMs, hint: hintOf(status, refused) };
+}
+
+function hintOf(status: number | null, refused: boolean): string | null {
+  if (refused && status === null) return 'The account needs its credentials set again.';
+  if (refused) return 'The provider does not take this credential: check that it is complete and still valid.';
+  if (status === null) return 'The provider could not be reached in time.';
+  if (status >= 500) return 'The provider is failing: try again later.';
+  if (status === 401 || status === 403) return 'The provider knows this credential, but it may not do everything.';
+  return null;
+}

@@ -1,0 +1,77 @@
+/** One call to a provider with a credential, to see whether it takes it. */
+import type { IInjection, IUpstream } from '@acg/proto/messages';
+import aws4 from 'aws4';
+import { type Dispatcher, request } from 'undici';
+import type { CredentialProbe } from './catalogue/provider.js';
+
+export interface ProbeResult {
+  /** Null: no answer. */
+  readonly status: number | null;
+  /** The provider says that the credential is not valid. */
+  readonly refused: boolean;
+  readonly latencyMs: number;
+}
+
+const BODY_BYTES_MAX = 1_024;
+const TIMEOUT_MS = 10_000;
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** Never rejects. `dispatcher`: through the egress guard where a tenant gave the address. */
+export async function probeCredential(
+  dispatcher: Dispatcher,
+  upstream: IUpstream,
+  probe: CredentialProbe,
+): Promise<ProbeResult> {
+  const began = performance.now();
+  const latencyMs = (): number => Math.round(performance.now() - began);
+  const headers: Record<string, string> = { 'user-agent': 'agent-credential-gateway', ...probe.headers };
+  const path = inject(headers, upstream, `${upstream.basePath ?? ''}${probe.path}` || '/');
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const answer = await request(`${upstream.origin}${path}`, { dispatcher, method: 'GET', headers, signal });
+    const body = await beginningOf(answer.body);
+    return { status: answer.statusCode, refused: probe.refused(answer.statusCode, body), latencyMs: latencyMs() };
+  } catch {
+    return { status: null, refused: false, latencyMs: latencyMs() };
+  }
+}
+
+/** Sets the credential; returns the path with query to call. */
+function inject(headers: Record<string, string>, { injection, origin }: IUpstream, path: string): string {
+  const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection as IInjection;
+  for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;
+  const params = (extraQuery ?? []).map(({ name, value }) => pairOf(name!, value!));
+  if (query) params.push(pairOf(query.name!, query.secret!));
+  if (header) headers[header.name!] = `${header.prefix ?? ''}${header.secret!}`;
+  if (header?.alsoBearerUnlessUserJwt) headers.authorization = `Bearer ${header.secret!}`;
+  if (basic) headers.authorization = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`;
+  const target = params.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${params.join('&')}`;
+  if (!sigv4) return target;
+  const { accessKeyId, secretAccessKey, sessionToken, region, service } = sigv4;
+  const signed = aws4.sign(
+    {
+      method: 'GET',
+      host: origin!.slice(origin!.indexOf('//') + 2),
+      path: target,
+      service: service!,
+      region: region!,
+      headers: { 'x-amz-content-sha256': EMPTY_SHA256 },
+    },
+    { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey!, ...(sessionToken ? { sessionToken } : {}) },
+  );
+  for (const [name, value] of Object.entries(signed.headers ?? {})) {
+    if (name.toLowerCase() !== 'host') headers[name] = String(value);
+  }
+  return target;
+}
+
+const pairOf = (name: string, value: string): string => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  for await (const chunk of body) {
+    text += chunk.toString('latin1');
+    if (text.length > BODY_BYTES_MAX) break;
+  }
+  return text;
+}

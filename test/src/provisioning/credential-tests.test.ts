@@ -1,0 +1,151 @@
+/** Whether a provider takes a credential: asked by a person, and by the gateway when agents' calls are refused. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Stack, type Tenant } from '../stack.js';
+import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { until } from '../until.js';
+
+const GOOD = 'key-good-0123456789';
+const BAD = 'key-bad-0123456789';
+/** Keys that the provider does not know any more. */
+const refused = new Set([BAD]);
+const seen: IncomingMessage[] = [];
+
+/** Answers as the providers do; agents may provoke a 401 on `/provoked`. */
+const provider = createServer((request, response) => {
+  seen.push(request);
+  const { url = '', headers } = request;
+  const text = JSON.stringify(headers);
+  const isBad = [...refused].some(
+    (key) => text.includes(key) || text.includes(Buffer.from(`user:${key}`).toString('base64')),
+  );
+  const answer = (status: number, body: string): void => void response.writeHead(status).end(body);
+  if (url === '/provoked') answer(401, '{}');
+  else if (url.startsWith('/failing')) answer(503, '');
+  else if (!isBad) answer(200, '{"data":[]}');
+  else if (url === '/v2/user') answer(403, '{"error":{"code":"forbidden","invalidToken":true}}');
+  else if (url === '/domains') answer(403, '{"statusCode":403,"name":"invalid_api_key"}');
+  else if (url === '/') answer(403, '<Error><Code>InvalidAccessKeyId</Code></Error>');
+  else answer(401, '{}');
+});
+
+let database: TestDatabase;
+let stack: Stack;
+let dataPlane: string;
+let tenant: Tenant;
+let origin: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  database = await createTestDatabase();
+  const slugs = ['openai', 'anthropic', 'vercel', 'resend', 's3', 'supabase'];
+  stack = await Stack.start({ database, providers: Object.fromEntries(slugs.map((slug) => [slug, origin])) });
+  dataPlane = (await stack.addDataPlane()).url;
+  tenant = await stack.tenant();
+});
+afterAll(async () => {
+  await stack?.stop();
+  provider.closeAllConnections();
+  provider.close();
+});
+
+const ask = (providerSlug: string, credentials: object) =>
+  tenant.call('POST', '/v1/providers/accounts/test', { providerSlug, credentials });
+
+const s3 = (accessKeyId: string) => ({ accessKeyId, secretAccessKey: 'x'.repeat(40), region: 'us-east-1' });
+const supabase = (apiKey: string) => ({ apiKey, url: 'https://project.example.com' });
+
+test.each([
+  ['openai', { apiKey: GOOD }, { apiKey: BAD }, 'GET /v1/models'],
+  ['anthropic', { apiKey: GOOD }, { apiKey: BAD }, 'GET /v1/models?limit=1'],
+  ['vercel', { apiKey: GOOD, teamId: 'team_1' }, { apiKey: BAD }, 'GET /v2/user?teamId=team_1'],
+  ['resend', { apiKey: GOOD }, { apiKey: BAD }, 'GET /domains'],
+  ['supabase', supabase(GOOD), supabase(BAD), 'GET /rest/v1/'],
+  ['s3', s3('AKIAGOOD'), s3(BAD), 'GET /'],
+])('test: %s takes a good credential and refuses another', async (slug, good, bad, line) => {
+  const before = seen.length;
+  const taken = await ask(slug, good);
+  expect(taken).toMatchObject({ status: 200, body: { ok: true, status: 200, hint: null } });
+  expect(`${seen[before]!.method} ${seen[before]!.url}`).toBe(line);
+  const not = (await ask(slug, bad)).body;
+  expect([not.ok, typeof not.hint]).toEqual([false, 'string']);
+  expect(JSON.stringify(not)).not.toContain(BAD);
+});
+
+test('test: custom providers, an address that is not allowed, a wrong field, a provider that is away', async () => {
+  const basic = { displayName: 'B', authType: 'basic', baseUrl: `${origin}/base` };
+  await tenant.call('POST', '/v1/custom-providers', { slug: 'basic', ...basic });
+  const credentials = { username: 'user', password: GOOD };
+  expect((await ask('basic', credentials)).body).toMatchObject({ ok: true, status: 200 });
+  expect((await ask('basic', { ...credentials, password: BAD })).body).toMatchObject({ ok: false, status: 401 });
+  await tenant.call('POST', '/v1/custom-providers', { slug: 'away', ...basic, baseUrl: 'http://127.0.0.1:9' });
+  expect((await ask('away', credentials)).body).toMatchObject({ ok: false, status: null });
+  await tenant.call('POST', '/v1/custom-providers', { slug: 'failing', ...basic, baseUrl: `${origin}/failing` });
+  expect((await ask('failing', credentials)).body).toMatchObject({ ok: false, status: 503 });
+  expect((await ask('openai', { key: GOOD })).status).toBe(400);
+  expect((await ask('nobody', {})).status).toBe(404);
+});
+
+async function accountOf(agentId: string) {
+  return (await tenant.call('GET', `/v1/providers/accounts?agentId=${agentId}`)).body.accounts[0];
+}
+
+test('test: an account whose credential is refused is taken out of use, and comes back when it is taken', async () => {
+  const agent = await tenant.agent();
+  const key = 'key-turns-bad-0123456789';
+  const id = await tenant.account(agent.id, 'openai', { apiKey: key });
+  const run = async () => (await tenant.call('POST', `/v1/providers/accounts/${id}/test`)).body;
+  expect(await run()).toMatchObject({ ok: true });
+  refused.add(key);
+  expect(await run()).toMatchObject({ ok: false, status: 401 });
+  expect(await accountOf(agent.id)).toMatchObject({ status: 'needs_credentials' });
+  refused.delete(key);
+  expect(await run()).toMatchObject({ ok: true });
+  expect(await accountOf(agent.id)).toMatchObject({ status: 'active' });
+  const stranger = await stack.tenant();
+  expect((await stranger.call('POST', `/v1/providers/accounts/${id}/test`)).status).toBe(404);
+});
+
+test('test: a credential never follows its provider to another host', async () => {
+  const agent = await tenant.agent();
+  const made = { slug: 'moves', displayName: 'M', authType: 'bearer', baseUrl: `${origin}/here` };
+  const { id: providerId } = (await tenant.call('POST', '/v1/custom-providers', made)).body.provider;
+  const id = await tenant.account(agent.id, 'moves', { apiKey: BAD });
+  const path = `/v1/providers/accounts/${id}/test`;
+  expect((await tenant.call('POST', path)).body).toMatchObject({ ok: false, status: 401 });
+  const moved = { baseUrl: origin.replace('127.0.0.1', '127.0.0.2') };
+  expect((await tenant.call('PUT', `/v1/custom-providers/${providerId}`, moved)).status).toBe(200);
+  const [row] = await database.sql`select refused_at from provider_accounts where id = ${id}`;
+  expect(row!.refused_at).toBeNull(); // so nobody tests it again in an hour
+  const before = seen.length;
+  expect((await tenant.call('POST', path)).body).toMatchObject({ ok: false, status: null });
+  expect(seen.length).toBe(before);
+});
+
+test('calls that are refused make the gateway ask; only its own question counts; an hour later it asks again', async () => {
+  const agent = await tenant.agent();
+  const key = 'key-expires-0123456789';
+  await tenant.account(agent.id, 'openai', { apiKey: key });
+  const token = await tenant.token(agent.id);
+  const call = async (path: string): Promise<number> => {
+    const answer = await fetch(`${dataPlane}/v1/proxy/openai${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const asked = () => seen.filter(({ headers }) => headers['user-agent'] === 'agent-credential-gateway').length;
+  const before = asked();
+  expect(await call('/provoked')).toBe(401);
+  await until('the gateway has asked', () => asked() > before);
+  expect(await accountOf(agent.id)).toMatchObject({ status: 'active' });
+  refused.add(key);
+  await database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
+  await until('the account is out of use', async () => (await accountOf(agent.id)).status === 'needs_credentials');
+  await until('agents hear of it', async () => (await call('/v1/models')) === 403);
+  refused.delete(key);
+  await database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
+  await until('it is back', async () => (await call('/v1/models')) === 200);
+});
