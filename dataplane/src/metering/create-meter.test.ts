@@ -85,6 +85,44 @@ const anthropicFigures = {
   streamError: null,
 };
 
+describe('meter: figures of usage', () => {
+  const usage = (text: string, options: Partial<MeterOptions> = {}): UsageReading =>
+    read(options, Buffer.from(`{"model":"m","usage":${text}}`));
+  const anthropic = { usageFormat: 'anthropic', path: '/v1/messages' } as const;
+
+  it('cached and newly cached input are no uncached input', () => {
+    const details = '{"cached_tokens":30,"cache_write_tokens":20}';
+    const reading = usage(`{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":${details}}`);
+    expect(reading).toMatchObject({ tokensInUncached: 50, tokensCacheRead: 30, tokensCacheWrite: 20 });
+  });
+
+  it('parts never pass their whole', () => {
+    const details = '{"cached_tokens":70,"cache_write_tokens":70}';
+    const reading = usage(`{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":${details}}`);
+    expect(reading).toMatchObject({ tokensInUncached: 0, tokensCacheRead: 70, tokensCacheWrite: 30 });
+    const lifetimes = '{"ephemeral_1h_input_tokens":50}';
+    const written = usage(
+      `{"input_tokens":1,"output_tokens":1,"cache_creation_input_tokens":4,"cache_creation":${lifetimes}}`,
+      anthropic,
+    );
+    expect(written.tokensCacheWrite).toBe(4);
+    expect(written.extras.cacheWrite1h).toBe(4);
+  });
+
+  it('the last event of a stream is read without a blank line behind it', () => {
+    const body = chatStream({ texts: ['Hello'], includeUsage: true }).toString();
+    const cut = body.slice(0, body.indexOf('data: [DONE]')).trimEnd();
+    expect(read({ contentType: SSE_TYPE }, Buffer.from(cut))).toMatchObject({ source: 'reported', tokensOut: 300 });
+  });
+
+  it('a path is metered however it is written', () => {
+    for (const path of ['/V1/Chat/Completions', '/v1//chat/completions/', '/v1/chat%2Fcompletions']) {
+      const reading = read({ path, contentType: 'text/plain' }, Buffer.from('x'.repeat(400)));
+      expect({ path, source: reading.source }).toEqual({ path, source: 'estimated' });
+    }
+  });
+});
+
 describe('meter: the same answer counts alike, streamed or not, however it is cut into chunks', () => {
   const cases: [string, Partial<MeterOptions>, Buffer, object][] = [
     ['chat', {}, chatBody(texts.join('')), openaiFigures],

@@ -75,6 +75,16 @@ const documents = fc
 const cuts = fc.array(fc.nat(5000), { maxLength: 30 });
 
 describe('json scanner', () => {
+  it('a string ends at a quote behind an even number of backslashes, however long it is', () => {
+    for (let length = 0; length < 120; length++) {
+      for (let slashes = 0; slashes <= 5; slashes++) {
+        const text = `{"x":"${'a'.repeat(length)}${'\\\\'.repeat(slashes)}","usage":7}`;
+        expect(scan(Buffer.from(text)).texts[USAGE]).toEqual(['7']);
+        expect(scan(Buffer.from(text), [6 + length + slashes]).texts[USAGE]).toEqual(['7']);
+      }
+    }
+  });
+
   it('finds what JSON.parse finds, at any chunk boundaries', () => {
     fc.assert(
       fc.property(documents, cuts, ({ value, text }, at) => {

@@ -126,3 +126,9 @@ test('mask: a text that was cut off loses the run in which a piece of the secret
   expect(withoutOpenEnd('error: done ', maskForms(['secret-key']))).toBe('error: done ');
   expect(withoutOpenEnd('no credential', maskForms([]))).toBe('no credential');
 });
+
+test('mask: every one of several occurrences that overlap across a border', () => {
+  for (let first = 1; first <= 14; first++) {
+    expect(stream(cut(Buffer.from(`${'a'.repeat(14)} `), [first, 1]), ['a'.repeat(8)])).toBe(`${'*'.repeat(14)} `);
+  }
+});

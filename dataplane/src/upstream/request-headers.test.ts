@@ -168,3 +168,20 @@ test('request headers: whatever the client sends where, the gateway token never 
     { numRuns: 1000 },
   );
 });
+
+test('request headers: any other header that is the gateway token, or holds it, stays behind', () => {
+  for (const value of [TOKEN, `x${TOKEN}`, `${TOKEN}x`]) {
+    expect(forwardedHeaders(['x-note', value], bearer, headerInjection({}))).toEqual(['accept-encoding', 'identity']);
+  }
+  const shorter = TOKEN.slice(0, -1);
+  expect(forwardedHeaders(['x-note', shorter], bearer, headerInjection({}))).toContain(shorter);
+});
+
+test.each([
+  ...['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'],
+  ...['Security-Token', 'Content-Sha256'],
+])("inject: X-Amz-%s of the client's own signature does not go upstream", (name) => {
+  const query = `a=1&X-Amz-${name}=mine&b=2`;
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, headerInjection({})).query).toBe('a=1&b=2');
+  expect(send(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), headerInjection({})).query).toBe('a=1&b=2');
+});

@@ -44,3 +44,11 @@ test('response headers: an echoed credential is masked in every value', () => {
   const head = readResponseHead(raw('www-authenticate', 'Bearer error="sk-real" sk-real'), ['sk-real']);
   expect(head.headers).toEqual(['www-authenticate', 'Bearer error="*******" *******']);
 });
+
+test.each(['', 'x', '4x', '-1', '+4', '1e3', '0x10', '4, 4', '9'.repeat(16)])(
+  'response headers: a Content-Length of %j says nothing',
+  (value) => {
+    expect(readResponseHead(raw('content-length', value), []).contentLength).toBe(-1);
+    expect(readResponseHead(raw('content-length', '7', 'content-length', value), []).contentLength).toBe(7);
+  },
+);

@@ -26,6 +26,13 @@ test('rewrite: an origin without a base path', () => {
   expect(rewriteLocation('https://api.openai.com', plain)).toBe('/v1/proxy/openai');
   expect(rewriteLocation('https://api.openai.com?x', plain)).toBe('/v1/proxy/openai/?x');
   expect(rewriteLocation('/v1/files', plain)).toBe('/v1/proxy/openai/v1/files');
+  for (const other of [
+    'https://api.openai.com.evil/v1',
+    'https://api.openai.com:444/v1',
+    'https://api.openai.com@evil/',
+  ]) {
+    expect(rewriteLocation(other, plain)).toBe(other);
+  }
 });
 
 test('rewrite: batch results lead back to the proxy in any chunking', () => {
