@@ -13,6 +13,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -26,6 +27,9 @@ const execute = promisify(execFile);
 /** $1 = postgres binary, the rest its arguments. Standard input 3 is our life line. */
 const KEEPER = 'exec 3<&0; "$@" 3<&- & pid=$!; (cat <&3 >/dev/null; kill -INT $pid 2>/dev/null) & wait $pid';
 const START_TIMEOUT_MS = 60_000;
+/** How long processes of a server that was killed are waited for. */
+const LEFTOVER_TIMEOUT_MS = 30_000;
+const MEMORY_IN_USE = /shared memory block .* is still in use/;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 50;
 const SUPERUSER = 'gateway';
@@ -67,6 +71,22 @@ export class PostgresCluster {
     if (!existsSync(join(options.directory, 'PG_VERSION'))) await initialise(options);
     await stopLeftover(options.directory);
     const port = options.port === 0 ? await freePort() : options.port;
+    const deadline = Date.now() + LEFTOVER_TIMEOUT_MS;
+    for (;;) {
+      const logBytes = statSync(options.logFile, { throwIfNoEntry: false })?.size ?? 0;
+      const cluster = PostgresCluster.#launch(options, port);
+      try {
+        await cluster.#untilReady();
+        return cluster;
+      } catch (error) {
+        // Processes of a server that was killed hard hold its memory until they notice, at the end of their queries.
+        if (!MEMORY_IN_USE.test(logFrom(options.logFile, logBytes)) || Date.now() > deadline) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  static #launch(options: ClusterOptions, port: number): PostgresCluster {
     const log = openSync(options.logFile, 'a', 0o600);
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...options.settings];
     const keeper = spawn(
@@ -75,9 +95,7 @@ export class PostgresCluster {
       { cwd: '/', detached: true, stdio: ['pipe', log, log], ...(options.binaries.user ?? {}) },
     );
     closeSync(log);
-    const cluster = new PostgresCluster(options, port, keeper);
-    await cluster.#untilReady();
-    return cluster;
+    return new PostgresCluster(options, port, keeper);
   }
 
   url(database: string): string {
@@ -197,8 +215,12 @@ function alive(pid: number): boolean {
 }
 
 function lastLogLine(file: string): string {
+  return logFrom(file, 0).trim().split('\n').at(-1) ?? '';
+}
+
+function logFrom(file: string, byte: number): string {
   try {
-    return readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '';
+    return readFileSync(file).toString('utf8', byte);
   } catch {
     return 'no log';
   }
