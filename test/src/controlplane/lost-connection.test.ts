@@ -1,0 +1,71 @@
+/** What becomes of the database connections of a control plane whose database, or way to it, goes away under it. */
+import { openSql, type Sql, type Tx } from '@acg/controlplane/db/sql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useTestDatabase } from '../test-database.js';
+import { until } from '../until.js';
+
+const database = useTestDatabase();
+let sql: Sql;
+beforeAll(() => {
+  sql = openSql(database().url, { connectionsMax: 1, applicationName: 'lost' });
+});
+afterAll(() => sql.end({ timeout: 1 }));
+
+/** Ends the only connection from outside, and waits until this end knows. */
+async function lose(): Promise<void> {
+  await database().sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost' and datname = current_database()`;
+  await until('the backend has gone', async () => {
+    const rows = await database().sql`
+      select 1 from pg_stat_activity where application_name = 'lost' and datname = current_database()`;
+    return rows.length === 0;
+  });
+}
+
+/** The pool serves again; a query that is on its way when a connection breaks may still fail. */
+const serves = (): Promise<unknown> =>
+  until('the pool serves again', () =>
+    sql`select 3`.then(
+      () => true,
+      () => false,
+    ),
+  );
+const LOST = /CONNECTION|ECONNRESET|EPIPE|terminating/;
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+// The process survives: an exception that nobody can catch would fail the run.
+test('database: a transaction whose connection is lost under it fails, and the pool serves on', async () => {
+  for (let i = 0; i < 30; i++) {
+    const transaction = sql.begin(async (tx: Tx) => {
+      await tx`select 1`;
+      await Promise.all([tx`select pg_sleep(60)`, lose()]);
+    });
+    await expect(transaction).rejects.toThrow(LOST);
+    await serves();
+  }
+});
+
+test('database: whatever is asked while a connection is lost is answered', async () => {
+  for (let i = 0; i < 20; i++) {
+    await serves();
+    const lost = lose();
+    const asked: Promise<unknown>[] = [];
+    for (let n = 0; n < 50; n++) {
+      asked.push(sql`select ${n}::int as n`.catch((error: Error) => error));
+      await nextTurn();
+    }
+    await lost;
+    await Promise.all(asked);
+  }
+  await serves();
+});
+
+test('database: a reserved connection that is lost fails its queries, and another one can be had', async () => {
+  const reserved = await sql.reserve();
+  await reserved`select 1`;
+  await lose();
+  await nextTurn();
+  await expect(reserved`select 2`).rejects.toThrow(LOST);
+  reserved.release();
+  await serves();
+});
