@@ -188,6 +188,13 @@ describe('tidy', () => {
     expect(offenders(own, (source) => /\bsetInterval\(/.test(source))).toEqual([]);
   });
 
+  test('what follows route reads x.routed, where the type says that it is there', () => {
+    const early = /\/call\/stages\/(route|self)\.ts$/;
+    expect(
+      offenders(production, (source, path) => !early.test(path) && /\bx\.(context|target|position)!/.test(source)),
+    ).toEqual([]);
+  });
+
   test('SQL stays out of routes', () => {
     const routes = production.filter((path) => path.startsWith('controlplane/') && path.endsWith('/routes.ts'));
     expect(offenders(routes, (source) => /\bsql`|\btx`/.test(source))).toEqual([]);

@@ -20,7 +20,6 @@ const ProviderPolicy = Type.Object(
   },
   { ...strict, description: 'Without calls: all calls. Without models: all models.' },
 );
-type ProviderPolicy = Static<typeof ProviderPolicy>;
 
 const policySchema = Type.Record(Type.String({ pattern: '^[a-z0-9-]{1,40}$' }), ProviderPolicy, {
   ...strict,

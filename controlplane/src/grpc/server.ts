@@ -1,6 +1,6 @@
 /**
  * The gRPC server for data planes. Every call is authorized before its handler runs; the link is mutual TLS or, on
- * loopback, the shared INTERNAL_TOKEN (proto/link-security.ts).
+ * loopback, the shared INTERNAL_TOKEN (proto/src/link-security.ts).
  */
 import type { Logger } from '@acg/base/log';
 import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/client';

@@ -17,7 +17,7 @@ export class AnswerDeadline<T extends Awaited> {
   readonly #timeoutMs: number;
   readonly #onLate: (item: T) => void;
   /**
-   * In order of sending; a power of two of places, taken by counters that only grow. No Set: see base/bag.ts.
+   * In order of sending; a power of two of places, taken by counters that only grow. No Set: see base/src/bag.ts.
    *   [ . | answered = null | waiting | null | waiting | . ]
    *         ▲ first                               ▲ next
    */

@@ -48,7 +48,7 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
       x.reject(REJECTIONS.accessRevoked); // while the store was asked
       return DONE;
     }
-    const { target, upstream, position } = x.routed;
+    const { context, target, upstream, position } = x.routed;
     const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = upstreamPath(upstream.basePath, target.rest);
@@ -61,7 +61,7 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
         path: query === null ? path : `${path}?${query}`,
         headers: withoutHandshake(headers),
         protocols: protocolsOf(x.handshake!.protocols),
-        connector: deps.connectorFor(upstream.tenantAddress ? x.context!.orgId : null),
+        connector: deps.connectorFor(upstream.tenantAddress ? context.orgId : null),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: MESSAGE_BYTES_MAX,
       },

@@ -20,7 +20,7 @@ export function createForward(
       x.reject(REJECTIONS.accessRevoked); // while the store was asked
       return DONE;
     }
-    const { upstream } = x.routed;
+    const { context, upstream } = x.routed;
     let call: UpstreamCall;
     try {
       call = buildCall(x, metering);
@@ -30,7 +30,7 @@ export function createForward(
     }
     const { body } = call;
     const streamed = body !== null && !Buffer.isBuffer(body);
-    const tenant = upstream.tenantAddress ? x.context!.orgId : null;
+    const tenant = upstream.tenantAddress ? context.orgId : null;
     const connection = pools.acquire(upstream.origin, tenant, streamed);
     const relay = new Relay(x, support);
     x.connection = connection;
