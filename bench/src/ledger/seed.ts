@@ -71,7 +71,7 @@ async function fillDay(
              ${orgId}::uuid, a.id, a.id, (array['openai','anthropic','supabase','resend'])[1 + (i / 3) % 4], a.id, 'POST',
              '/v1/chat/completions', case when i % 50 = 0 then 500 else 200 end, case when i % 50 = 0 then 500 else 200 end,
              case when i % 5000 = 0 then 'timeout' else '' end,
-             (array['gpt-4o-mini-2024-07-18', 'gpt-5-mini', 'claude-sonnet-5-5'])[1 + (i / 7) % 3], 100 + i % 900, i % 64, 0,
+             (array['gpt-4o-mini-2024-07-18', 'claude-sonnet-5-5', '', ''])[1 + (i / 3) % 4], 100 + i % 900, i % 64, 0,
              i % 700, 0, 100000 + i % 9000000, 'reported', 'library',
              (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed', ${projectId}::uuid
         from generate_series(1, ${rows}::integer) as i,
@@ -108,6 +108,8 @@ async function rollUp(sql: Sql): Promise<void> {
                      sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
                 from usage_records group by 1, 2, 3, 4, 5, 6, 7, 8) b
        group by agent_id, provider_slug, model, key_id, hour`;
+    // The control plane has seen an empty ledger and taken all days to be added up.
+    await tx`update usage_daily_progress set rolled_until = '-infinity'`;
     await tx`
       insert into month_spend (agent_id, month, org_id, spent_nanos)
       select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly group by 1, 2`;

@@ -62,9 +62,11 @@ function span(
     select day as hour, ${dayColumns} from ${days} ${of} and day >= ${firstDay} and day < ${rolledUntil}
        and not exists (select from usage_late l where l.org_id = ${orgId} and l.day = d.day)
     union all
-    select hour, ${hourColumns} from (select distinct day from usage_late
+    select h.* from (select distinct day from usage_late
              where org_id = ${orgId} and day >= ${firstDay} and day < ${rolledUntil}) late
-      join usage_hourly h on h.hour >= late.day and h.hour < late.day + interval '1 day' where ${of}
+     cross join lateral ( -- offset 0: looked up day by day: never all hours joined with no days
+       select hour, ${hourColumns} from usage_hourly
+        where ${of} and hour >= late.day and hour < late.day + interval '1 day' offset 0) h
     union all
     select hour, ${hourColumns} from usage_hourly
      where ${of} and hour >= ${from} and hour < least(${firstDay}::timestamptz, ${to}::timestamptz)
