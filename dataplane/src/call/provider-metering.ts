@@ -1,5 +1,6 @@
 /** The stages' metering: which bodies are edited, which meter reads a response, what a call costs. */
 
+import { formatMonth } from '../counters/calendar-month.js';
 import { createMeter } from '../metering/create-meter.js';
 import { editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
 import type { LineReading, UsageReading } from '../metering/meter.js';
@@ -96,7 +97,7 @@ function mayComeAgain(x: RoutedExchange): boolean {
   return x.request.method === 'GET' || x.routed.target.rest.includes('/responses');
 }
 
-function fetchOf({ request, routed: { context, upstream } }: RoutedExchange) {
+function fetchOf({ request, admission, routed: { context, upstream } }: RoutedExchange) {
   return {
     recordId: request.id,
     orgId: context.orgId,
@@ -105,6 +106,7 @@ function fetchOf({ request, routed: { context, upstream } }: RoutedExchange) {
     keyId: context.keyId,
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
+    month: formatMonth(admission!.month),
   };
 }
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { monthOfMs } from '../counters/calendar-month.js';
 import { BUDGET_ROW } from '../counters/limit-table.js';
 import { termsOf } from '../counters/testing/terms-fixture.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import {
+  ADMITTED,
   contextOf,
   Fixture,
   GATEWAY_TOKEN,
@@ -147,6 +149,14 @@ test('circuit: a probe place that is granted after the agent has left is given b
   expect(gateway.releasedProbes).toEqual(['lease-1']);
   expect(gateway.records).toHaveLength(0);
   expect(upstream.connections).toHaveLength(0);
+});
+
+test('usage: the record names the month of the admission, whatever the clock says', async () => {
+  gateway.admission = { ...ADMITTED, month: monthOfMs(Date.UTC(2020, 11)) };
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  (await upstream.connection()).send(OK);
+  await agent.sees('\r\n\r\nok');
+  expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
 });
 
 test('circuit: a probe carries its lease and epoch in the usage record', async () => {

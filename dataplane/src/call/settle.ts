@@ -3,6 +3,7 @@
  * usage record that the spool takes before the last byte of the response leaves.
  */
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
+import { MonthNames } from '../counters/calendar-month.js';
 import type { Counters } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
 import type { CallMetering, Price } from './call-metering.js';
@@ -35,6 +36,7 @@ const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'over
 const TRANSPORT_FAILURES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
 
 export function createSettle(deps: SettleDeps): Settle {
+  const months = new MonthNames();
   return (x, done) => {
     if (x.settled) {
       done(null);
@@ -51,7 +53,7 @@ export function createSettle(deps: SettleDeps): Settle {
     const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
     x.lines?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
-    deps.spool.append(usageRecord(x, reading, price), done);
+    deps.spool.append(usageRecord(x, reading, price, months), done);
     if (x.routed.context.terms.hardBudget && price.costNanos > x.holdNanos) {
       deps.onHoldExceeded(price.costNanos - x.holdNanos);
     }
@@ -103,7 +105,7 @@ function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
   return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
-function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Price): IUsageRecord {
+function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Price, months: MonthNames): IUsageRecord {
   const { context, target, upstream } = x.routed;
   const { rest } = target;
   const record: IUsageRecord = {
@@ -139,6 +141,7 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     responseStatus: x.responseStatus,
     websocket: x.websocket,
     traceparent: traceparentOf(x.request.headers),
+    month: months.of(x.admission!.month),
     lined: x.lines !== null,
   };
   if (x.respondedTick > 0) record.ttfbMs = Math.round(x.respondedTick - x.request.startedTick);

@@ -21,6 +21,20 @@ export function formatMonth(month: number): string {
   return `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
 }
 
+/** Like {@link formatMonth}, for callers that ask for the same month again and again. */
+export class MonthNames {
+  #month = -1;
+  #name = '';
+
+  of(month: number): string {
+    if (month !== this.#month) {
+      this.#month = month;
+      this.#name = formatMonth(month);
+    }
+    return this.#name;
+  }
+}
+
 /** Unix seconds of the first moment of the month. */
 export function monthStartSec(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12, 1) / MS_PER_SECOND;
