@@ -8,9 +8,11 @@ import { checkKeyRing } from './accounts/key-ring-check.js';
 import { Vault } from './accounts/vault.js';
 import { Authenticator } from './auth/authenticate.js';
 import { SessionCookie } from './auth/cookie.js';
+import { Idempotency } from './auth/idempotency.js';
 import { guardProjects } from './auth/project-scope.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
+import { joinable } from './db/joined-transaction.js';
 import { migrate } from './db/migrate.js';
 import { openPools } from './db/pools.js';
 import type { Sql } from './db/sql.js';
@@ -48,7 +50,7 @@ export interface Service {
 
 export function buildService(config: Config, log: Logger): Service {
   const pools = openPools(config.databaseUrl);
-  const sql = pools.api;
+  const sql = joinable(pools.api);
   const tokens = new SessionTokens(config.jwtSecrets);
   const cookie = new SessionCookie(config.publicUrl);
   const authenticator = new Authenticator(sql, tokens, cookie);
@@ -63,6 +65,10 @@ export function buildService(config: Config, log: Logger): Service {
     version: config.version,
   });
   guardProjects(app, sql);
+  new Idempotency(
+    sql,
+    config.masterKeys.map(({ key }) => key.reveal()),
+  ).install(app);
   healthRoutes(app, health);
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);

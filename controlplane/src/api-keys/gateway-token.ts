@@ -1,8 +1,9 @@
 /**
  * The gateway token (docs/contract.md#gateway-tokens): `acg_` and 64 hexadecimal digits. Only its SHA-256 is stored.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
+import { secretBytes } from '../http/secret-bytes.js';
 
 const PREFIX = 'acg_';
 const SHOWN_DIGITS = 8;
@@ -14,7 +15,7 @@ interface NewGatewayToken {
 }
 
 export function newGatewayToken(): NewGatewayToken {
-  const secretKey = PREFIX + randomBytes(32).toString('hex');
+  const secretKey = PREFIX + secretBytes().toString('hex');
   return {
     secretKey: new Secret(secretKey),
     keyPrefix: secretKey.slice(0, PREFIX.length + SHOWN_DIGITS),

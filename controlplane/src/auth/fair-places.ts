@@ -21,6 +21,8 @@ export class FairPlaces {
   constructor(
     readonly runningMax: number,
     readonly waitingMax: number,
+    /** Of what there are too many, for the message. */
+    readonly what = 'sign-ins',
   ) {}
 
   /** Throws {@link TooManyAttempts} when the work lost its place. */
@@ -65,6 +67,6 @@ export class FairPlaces {
     const dropped = lane.pop();
     this.#waiting--;
     if (lane.length === 0) this.#lanes.delete(address);
-    dropped?.refuse(new TooManyAttempts('too many sign-ins at once: try again', RETRY_AFTER_S));
+    dropped?.refuse(new TooManyAttempts(`too many ${this.what} at once: try again`, RETRY_AFTER_S));
   }
 }

@@ -1,5 +1,4 @@
 /** Management tokens: made by admins for programs, with no more than an admin's rights; rules and transactions. */
-import { randomBytes } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Static } from 'typebox';
@@ -8,6 +7,7 @@ import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../domain/errors.js';
 import { type Actor, atLeast } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
+import { secretBytes } from '../http/secret-bytes.js';
 import { managementTokenOf } from './management-token.js';
 import type { ManagementToken, ManagementTokenInput } from './management-token-schema.js';
 import * as store from './management-token-store.js';
@@ -30,7 +30,7 @@ export class ManagementTokens {
     const { name, role, projectId = null } = input;
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
     if (!atLeast(actor.role, role)) throw new Forbidden(`you are ${actor.role}: a token of yours cannot be ${role}`);
-    const { secretToken, tokenPrefix, tokenHash } = managementTokenOf(randomBytes(32));
+    const { secretToken, tokenPrefix, tokenHash } = managementTokenOf(secretBytes());
     const id = uuidv7(Date.now());
     const { orgId } = actor;
     const row = await this.sql.begin(async (tx) => {

@@ -45,6 +45,15 @@ export class Conflict extends AppError {
   readonly code = 'conflict';
 }
 
+/** The same call is under way; its answer will be there shortly. */
+export class StillRunning extends AppError {
+  readonly code = 'conflict';
+  readonly retryAfterSeconds = 1;
+  constructor() {
+    super('a call with this Idempotency-Key is still running: ask again shortly');
+  }
+}
+
 export class TooManyAttempts extends AppError {
   readonly code = 'too_many_attempts';
   constructor(

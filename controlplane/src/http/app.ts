@@ -10,7 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
-import { AppError, TooManyAttempts } from '../domain/errors.js';
+import { AppError, StillRunning, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
@@ -98,7 +98,9 @@ const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
-    if (error instanceof TooManyAttempts) void reply.header('retry-after', String(error.retryAfterSeconds));
+    if (error instanceof TooManyAttempts || error instanceof StillRunning) {
+      void reply.header('retry-after', String(error.retryAfterSeconds));
+    }
     if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
     void reply.code(STATUS_OF[error.code]).send({ error: error.message, ...error.details });
     return;

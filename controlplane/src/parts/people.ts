@@ -5,6 +5,7 @@ import { auditRoutes } from '../audit/routes.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import { configRoutes } from '../auth/config-routes.js';
 import type { SessionCookie } from '../auth/cookie.js';
+import { pruneAnswers } from '../auth/idempotency-store.js';
 import { managementTokenRoutes } from '../auth/management-token-routes.js';
 import { ManagementTokens } from '../auth/management-tokens.js';
 import { PasswordCheck } from '../auth/password-check.js';
@@ -86,6 +87,7 @@ export function buildIdentity(
     await throttle.prune();
     await pruneEmailTokens(sql);
     await pruneSessions(sql);
+    await pruneAnswers(sql);
     await pruneInvitations(sql);
     await pruneAudit(sql, config.auditRetentionDays);
   };

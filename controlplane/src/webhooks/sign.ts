@@ -1,12 +1,12 @@
 /** Signatures of deliveries (docs/webhooks.md#signatures). */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
+import { secretBytes } from '../http/secret-bytes.js';
 
 const SECRET_PREFIX = 'whsec_';
-const SECRET_BYTES = 32;
 
 /** A new signing secret: `whsec_` and 64 hex characters. */
-export const newSigningSecret = (): Secret => new Secret(SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('hex'));
+export const newSigningSecret = (): Secret => new Secret(SECRET_PREFIX + secretBytes().toString('hex'));
 
 /**
  * Lowercase hex HMAC-SHA256 of the raw body. The key is the whole secret string, prefix included

@@ -38,6 +38,16 @@ async function newCustomProvider({ owner }: ExampleContext): Promise<string> {
   return body.provider.id;
 }
 
+const TESTED = 'nothing that anybody set changes';
+
+/** With a provider that nobody answers for. */
+async function newCustomAccount(context: ExampleContext): Promise<string> {
+  const { id } = await newAgent(context);
+  const made = await context.owner.call('POST', '/v1/custom-providers', customProvider());
+  const account = { agentId: id, providerSlug: made.body.provider.slug, credentials: CREDENTIALS };
+  return (await context.owner.call('POST', '/v1/providers/accounts', account)).body.account.id;
+}
+
 export const PROVISIONING_EXAMPLES: Examples = {
   'GET /v1/agents': { prepare: async (context) => ({ query: { projectId: await newProject(context) } }) },
   'POST /v1/agents': {
@@ -94,6 +104,17 @@ export const PROVISIONING_EXAMPLES: Examples = {
       params: { id: await newAccount(context) },
       body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
     }),
+  },
+  'POST /v1/providers/accounts/test': {
+    async prepare({ owner }) {
+      const { body } = await owner.call('POST', '/v1/custom-providers', customProvider());
+      return { body: { providerSlug: body.provider.slug, credentials: CREDENTIALS } };
+    },
+    unaudited: TESTED,
+  },
+  'POST /v1/providers/accounts/:id/test': {
+    prepare: async (context) => ({ params: { id: await newCustomAccount(context) } }),
+    unaudited: TESTED,
   },
   'PATCH /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),

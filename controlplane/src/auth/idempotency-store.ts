@@ -1,0 +1,50 @@
+import type { Sql, Tx } from '../db/sql.js';
+
+const LIFETIME_S = 86_400;
+
+export interface KeyIdentity {
+  readonly orgId: string;
+  /** Of the user or the management token. */
+  readonly actorId: string;
+  readonly keyHash: Buffer;
+}
+
+export interface KeptAnswer {
+  readonly salt: Buffer;
+  readonly fingerprint: Buffer;
+  readonly secretHashes: readonly Buffer[];
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Until the transaction ends; false while another call with that key runs. */
+export async function tryLockKey(tx: Tx, { orgId, actorId, keyHash }: KeyIdentity): Promise<boolean> {
+  const name = `idempotency:${orgId}:${actorId}:${keyHash.toString('hex')}`;
+  const [row] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as got`;
+  return row!.got;
+}
+
+export async function loadAnswer(tx: Tx, { orgId, actorId, keyHash }: KeyIdentity): Promise<KeptAnswer | null> {
+  const [row] = await tx<KeptAnswer[]>`
+    select salt, fingerprint, secret_hashes as "secretHashes", status, body from idempotency_keys
+     where org_id = ${orgId} and actor_id = ${actorId} and key_hash = ${keyHash}
+       and created_at > now() - make_interval(secs => ${LIFETIME_S})`;
+  return row ?? null;
+}
+
+/** One that is over its time gives way. */
+export async function keepAnswer(tx: Tx, { orgId, actorId, keyHash }: KeyIdentity, answer: KeptAnswer): Promise<void> {
+  const hashes = `{${answer.secretHashes.map((hash) => `"\\\\x${hash.toString('hex')}"`).join(',')}}`;
+  await tx`
+    delete from idempotency_keys where org_id = ${orgId} and actor_id = ${actorId} and key_hash = ${keyHash}`;
+  await tx`
+    insert into idempotency_keys (org_id, actor_id, key_hash, salt, fingerprint, secret_hashes, status, body)
+    values (${orgId}, ${actorId}, ${keyHash}, ${answer.salt}, ${answer.fingerprint}, ${hashes}::text::bytea[],
+            ${answer.status}, ${answer.body})`;
+}
+
+export async function pruneAnswers(sql: Sql): Promise<void> {
+  await sql`delete from idempotency_keys where (org_id, actor_id, key_hash) in (
+    select org_id, actor_id, key_hash from idempotency_keys
+     where created_at < now() - make_interval(secs => ${LIFETIME_S}) limit 10000)`;
+}

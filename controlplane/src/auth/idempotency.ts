@@ -1,0 +1,198 @@
+/**
+ * `Idempotency-Key` on a POST: the same call sent again gets the first answer again, and nothing happens twice. The row
+ * that says so is written in the transaction of the effect (db/joined-transaction), so neither is there without the other;
+ * while it runs, an advisory lock of that transaction stands for it. Only 2xx answers are kept: what failed has done
+ * nothing and may be tried again.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type JoinedTransaction, runJoined } from '../db/joined-transaction.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Conflict, InvalidInput, StillRunning } from '../domain/errors.js';
+import { withSecretBytes } from '../http/secret-bytes.js';
+import { FairPlaces } from './fair-places.js';
+import * as store from './idempotency-store.js';
+
+const KEY_LENGTH_MAX = 255;
+/** Each holds a connection until its answer: a part of the pool, organization by organization in turn. */
+const RUNNING_MAX = 4;
+const WAITING_MAX = 64;
+/** Not for what mails, logs in or ends sessions. */
+const EXCLUDED = /^\/v1\/(?:auth|session|sessions|members|invitations)(?:\/|$)/;
+const ROLLED_BACK = new Error('rolled back');
+
+interface Run {
+  readonly identity: store.KeyIdentity;
+  readonly key: string;
+  readonly salt: Buffer;
+  readonly fingerprint: Buffer;
+  readonly joined: JoinedTransaction;
+  /** In hex, as they stand in the answer; in the order in which they were asked for. */
+  readonly secrets: string[];
+  /** Null: nothing is kept and nothing has happened. */
+  settle(answer: { status: number; body: string } | null): void;
+  /** Resolves when it is committed or rolled back, rejects when the commit failed. */
+  readonly finished: Promise<void>;
+}
+
+type Begun = { readonly kept: store.KeptAnswer } | { readonly run: Run };
+
+export class Idempotency {
+  readonly #places = new FairPlaces(RUNNING_MAX, WAITING_MAX, 'calls with an Idempotency-Key');
+  readonly #runs = new WeakMap<FastifyRequest, Run>();
+  /** The first makes, all recognise. */
+  readonly #keys: readonly Buffer[];
+
+  constructor(
+    readonly sql: Sql,
+    masterKeys: readonly Buffer[],
+  ) {
+    this.#keys = masterKeys.map((key) => createHmac('sha256', key).update('idempotency').digest());
+  }
+
+  /** Called after all that decides whether the call is allowed. */
+  install(app: FastifyInstance): void {
+    app.addHook('preHandler', (request, reply, done) => {
+      let key: string | null;
+      try {
+        key = keyOf(request);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      if (key === null) done();
+      else this.#begin(request, key).then((begun) => this.#goOn(request, reply, key, begun, done), done);
+    });
+    app.addHook('onSend', async (request, reply, payload) => {
+      const run = this.#runs.get(request);
+      if (run === undefined) return;
+      this.#runs.delete(request);
+      // The end of a connection is heard of after the failure of the query that it took along.
+      await new Promise((heard) => setImmediate(heard));
+      const gone = run.joined.failure !== null; // then nobody may speak to it any more, not even to roll back
+      const keep = reply.statusCode >= 200 && reply.statusCode < 300 && typeof payload === 'string';
+      if (!gone) run.settle(keep ? { status: reply.statusCode, body: withoutSecrets(payload, run) } : null);
+      await run.finished;
+    });
+  }
+
+  #goOn(request: FastifyRequest, reply: FastifyReply, key: string, begun: Begun, done: (error?: Error) => void): void {
+    if ('kept' in begun) {
+      try {
+        if (!this.#sameCall(request, begun.kept)) {
+          throw new Conflict('this Idempotency-Key was used for another call: take a new one');
+        }
+        const body = this.#withSecrets(begun.kept, key);
+        void reply.code(begun.kept.status).header('idempotency-replayed', 'true');
+        void reply.type('application/json; charset=utf-8').send(body);
+      } catch (error) {
+        done(error as Error);
+      }
+      return;
+    }
+    const { run } = begun;
+    this.#runs.set(request, run);
+    const nextSecret = (): Buffer => {
+      const secret = derive(this.#keys[0]!, run.salt, run.secrets.length, key);
+      run.secrets.push(secret.toString('hex'));
+      return secret;
+    };
+    runJoined(run.joined, () => withSecretBytes(nextSecret, done));
+  }
+
+  /** Opens the transaction and leaves it open, unless the call was answered before. */
+  #begin(request: FastifyRequest, key: string): Promise<Begun> {
+    const { actor } = request;
+    const identity = {
+      orgId: actor.orgId,
+      actorId: actor.token?.id ?? actor.userId,
+      keyHash: createHash('sha256').update(key).digest(),
+    };
+    return new Promise((resolve, reject) => {
+      let lost: (error: Error) => void = () => {};
+      let finish: { resolve(): void; reject(error: unknown): void } | null = null;
+      const work = async (tx: Tx): Promise<void> => {
+        if (!(await store.tryLockKey(tx, identity))) throw new StillRunning();
+        const kept = await store.loadAnswer(tx, identity);
+        if (kept !== null) {
+          resolve({ kept });
+          return;
+        }
+        const joined: JoinedTransaction = { tx, state: 'open', failure: null };
+        lost = (error) => {
+          joined.failure = error;
+        };
+        let settle: Run['settle'] = () => {};
+        const settled = new Promise<{ status: number; body: string } | null>((taken) => {
+          settle = taken;
+        });
+        const finished = new Promise<void>((committed, failed) => {
+          finish = { resolve: committed, reject: failed };
+        });
+        finished.catch(() => {}); // heard of when the answer is sent, which may be later
+        const salt = randomBytes(16);
+        const fingerprint = fingerprintOf(this.#keys[0]!, salt, request);
+        const run: Run = { identity, key, salt, fingerprint, joined, secrets: [], settle, finished };
+        resolve({ run });
+        const answer = await settled;
+        joined.state = 'over';
+        if (answer === null) throw ROLLED_BACK;
+        const secretHashes = run.secrets.map((secret) => createHash('sha256').update(secret).digest());
+        await store.keepAnswer(tx, identity, { salt, fingerprint, secretHashes, ...answer });
+      };
+      this.#places
+        .run(actor.orgId, () => this.sql.begin(work))
+        .then(
+          () => finish?.resolve(),
+          (error: unknown) => {
+            if (error === ROLLED_BACK) finish?.resolve();
+            else {
+              lost(error as Error);
+              if (finish === null) reject(error as Error);
+              else finish.reject(error);
+            }
+          },
+        );
+    });
+  }
+
+  #sameCall(request: FastifyRequest, { salt, fingerprint }: store.KeptAnswer): boolean {
+    return this.#keys.some((key) => timingSafeEqual(fingerprintOf(key, salt, request), fingerprint));
+  }
+
+  #withSecrets({ salt, secretHashes, body }: store.KeptAnswer, key: string): string {
+    let whole = body;
+    for (const [n, hash] of secretHashes.entries()) {
+      const secret = this.#keys
+        .map((serverKey) => derive(serverKey, salt, n, key).toString('hex'))
+        .find((candidate) => createHash('sha256').update(candidate).digest().equals(hash));
+      if (secret === undefined) throw new Conflict('the answer held a secret that cannot be shown again');
+      whole = whole.replaceAll(placeholder(salt, n), secret);
+    }
+    return whole;
+  }
+}
+
+function keyOf({ method, headers, routeOptions }: FastifyRequest): string | null {
+  const key = headers['idempotency-key'];
+  const { access = 'public' } = routeOptions.config;
+  if (key === undefined || method !== 'POST' || access === 'public' || EXCLUDED.test(routeOptions.url ?? ''))
+    return null;
+  if (typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX) return key;
+  throw new InvalidInput(`the header Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters`);
+}
+
+const fingerprintOf = (serverKey: Buffer, salt: Buffer, { url, body }: FastifyRequest): Buffer =>
+  createHmac('sha256', serverKey)
+    .update(salt)
+    .update(`${url}\n${JSON.stringify(body ?? null)}`)
+    .digest();
+
+const derive = (serverKey: Buffer, salt: Buffer, n: number, key: string): Buffer =>
+  createHmac('sha256', serverKey).update(salt).update(`secret ${n}\n${key}`).digest();
+
+/** Nobody can write it into a body beforehand: the salt is new. */
+const placeholder = (salt: Buffer, n: number): string => `{secret ${n} ${salt.toString('hex')}}`;
+
+const withoutSecrets = (body: string, { secrets, salt }: Run): string =>
+  secrets.reduce((text, secret, n) => text.replaceAll(secret, placeholder(salt, n)), body);

@@ -1,0 +1,40 @@
+/**
+ * Lets what a call does commit together with something that stands around it: inside `runJoined`, every query on a pool
+ * made `joinable` goes to the one transaction, and a transaction begun there is a savepoint of it. Outside, and once the
+ * transaction is over, nothing changes.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Sql, Tx } from './sql.js';
+
+export interface JoinedTransaction {
+  readonly tx: Tx;
+  /** `over`: it commits, and what still runs then, in the background, uses the pool. */
+  state: 'open' | 'over';
+  /** Its connection is gone. Every further query fails with this: on the pool it would be half of the work. */
+  failure: Error | null;
+}
+
+const joined = new AsyncLocalStorage<JoinedTransaction>();
+
+const current = (): Tx | null => {
+  const transaction = joined.getStore();
+  if (transaction === undefined) return null;
+  if (transaction.failure !== null) throw transaction.failure;
+  return transaction.state === 'open' ? transaction.tx : null;
+};
+
+export function runJoined(transaction: JoinedTransaction, work: () => void): void {
+  joined.run(transaction, work);
+}
+
+export function joinable(pool: Sql): Sql {
+  return new Proxy(pool, {
+    apply: (target, self, args) => Reflect.apply((current() ?? target) as never, self, args),
+    get(target, name) {
+      const tx = current();
+      if (tx === null) return Reflect.get(target, name);
+      if (name === 'begin') return (work: (inner: Tx) => Promise<unknown>) => tx.savepoint(work);
+      return Reflect.get(name in tx ? tx : target, name);
+    },
+  });
+}

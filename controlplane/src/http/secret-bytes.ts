@@ -1,0 +1,15 @@
+/**
+ * Where the bytes of a new token come from: random ones, unless the call runs under an Idempotency-Key, which must be
+ * able to give the same token again without it being stored.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+
+const source = new AsyncLocalStorage<() => Buffer>();
+
+export function withSecretBytes(next: () => Buffer, work: () => void): void {
+  source.run(next, work);
+}
+
+/** 32 bytes. */
+export const secretBytes = (): Buffer => source.getStore()?.() ?? randomBytes(32);
