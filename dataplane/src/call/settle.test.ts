@@ -1,0 +1,38 @@
+import type { IUsageRecord } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+import { monthOfMs } from '../counters/calendar-month.js';
+import type { RoutedExchange } from './exchange.js';
+import { createSettle } from './settle.js';
+import { contextOf, upstreamOf } from './testing/proxy-fixture.js';
+
+test('settle: a call is booked once, however many ways it ends; whoever comes second only hears that it is', () => {
+  const records: IUsageRecord[] = [];
+  let counted = 0;
+  let settled = 0;
+  const settle = createSettle({
+    spool: { append: (record, done) => done((records.push(record), null)) },
+    counters: { settle: () => void counted++ },
+    metering: { price: () => ({ costNanos: 0, source: 'none' }) },
+    onSettled: () => void settled++,
+    onHoldExceeded: () => {},
+  });
+  const upstream = upstreamOf('http://127.0.0.1:1');
+  const x = {
+    request: { id: 'id-1', headers: [], startedAtMs: 0, startedTick: 0, method: 'GET' },
+    routed: { context: contextOf([upstream]), upstream, target: { rest: '/x' }, position: null },
+    admission: { month: monthOfMs(Date.UTC(2026, 10)) },
+    meter: null,
+    lines: null,
+    body: null,
+    settled: false,
+    errorClass: '',
+    upstreamStatus: 0,
+  } as unknown as RoutedExchange;
+  const heard: (Error | null)[] = [];
+  settle(x, (error) => void heard.push(error));
+  const once = [counted, settled];
+  settle(x, (error) => void heard.push(error));
+  expect(records).toHaveLength(1);
+  expect([counted, settled]).toEqual(once);
+  expect(heard).toEqual([null, null]);
+});
