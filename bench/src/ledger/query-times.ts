@@ -80,6 +80,18 @@ export async function timeQueries(target: ApiTarget, { busyAgentId, agentIds }: 
   for (const period of ['24h', '7d', '30d', '90d']) await ask(`/providers?period=${period}`);
   await ask(`?${span}`);
   for (const filter of LOG_FILTERS) await ask(`/logs?${span}${filter}`);
+  const everywhere = async (path: string) => {
+    times.push(await timeQuery(target, `organization ${path}`, [`/v1/usage/${path}`], QUERIES));
+  };
+  for (const by of ['model', 'key', 'agent', 'provider', 'project']) {
+    for (const period of ['24h', '90d']) await everywhere(`breakdown?by=${by}&period=${period}`);
+  }
+  for (const path of ['summary?period=90d', 'timeseries?period=90d', 'refusals?period=90d']) await everywhere(path);
+  for (const by of ['model', 'key']) {
+    const of = (id: string): string => `/v1/usage/breakdown?by=${by}&period=90d&agentId=${id}`;
+    times.push(await timeQuery(target, `busy agent by ${by}, 90d`, [of(busyAgentId)], QUERIES));
+    times.push(await timeQuery(target, `ordinary agent by ${by}, 90d`, ordinary.map(of), QUERIES));
+  }
   const compare = `/v1/usage/agents/compare?agentIds=${agentIds.slice(0, 20).join()}`;
   for (const period of ['30d', '90d'])
     times.push(await timeQuery(target, `compare 20, ${period}`, [`${compare}&period=${period}`], COMPARES));

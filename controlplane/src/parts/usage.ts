@@ -17,6 +17,8 @@ import { UsageLogs } from '../reports/logs.js';
 import { QueryGate } from '../reports/query-gate.js';
 import { UsageReports } from '../reports/reports.js';
 import { usageRoutes } from '../reports/routes.js';
+import { ScopeReports } from '../reports/scope-reports.js';
+import { scopeRoutes } from '../reports/scope-routes.js';
 import { buildSpanExporter } from '../traces/span-metrics.js';
 
 const MAINTAIN_INTERVAL_MS = HOUR_MS;
@@ -52,6 +54,7 @@ export function buildUsage(
   const ingest = new Ingest(ingestSql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
+  scopeRoutes(app, new ScopeReports(gate));
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);
   const background = new Background(log);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { average, forecast, percentage, wholeCents } from './figures.js';
+import { average, forecast, percentage, usdOf, wholeCents } from './figures.js';
 import { bucketName, bucketStarts, dayRange, periodRange } from './period.js';
 
 const NOW = Date.parse('2026-11-21T10:40:00.000Z');
@@ -55,21 +55,43 @@ test('days: a start after the end is refused', () => {
 });
 
 const CENT = 10_000_000;
-test('forecast: burn per hour of the last day, month so far plus burn for the hours left, days to budget', () => {
-  const input = { recentNanos: 240 * CENT, createdAtMs: 0, monthNanos: 1_000 * CENT, budgetCents: 1_240, nowMs: NOW };
+const HOUR = 3_600_000;
+test('forecast: burn per hour since the first spend of the last day, month so far plus burn for the hours left, days to budget', () => {
+  const firstSpendMs = NOW - 24 * HOUR;
+  const input = { recentNanos: 240 * CENT, firstSpendMs, monthNanos: 1_000 * CENT, budgetCents: 1_240, nowMs: NOW };
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
   expect(forecast(input)).toEqual({
     burnRateCentsPerHour: 10,
     projectedMonthlyCents: Math.round(1_000 + 10 * hoursLeft),
+    projectedMonthlyUsd: Math.round((1_000 + 10 * hoursLeft) * 10_000) / 1e6,
     daysUntilBudget: 1,
   });
   expect(forecast({ ...input, budgetCents: 900 }).daysUntilBudget).toBe(0);
+  expect(forecast({ ...input, budgetCents: 1_000 }).daysUntilBudget).toBe(0);
   expect(forecast({ ...input, budgetCents: null }).daysUntilBudget).toBeNull();
-  expect(forecast({ ...input, recentNanos: 0 })).toMatchObject({
+  // The month has 229 hours and a third left: 2 293 cents more at this rate.
+  expect(forecast({ ...input, budgetCents: 3_290 }).daysUntilBudget).toBe(9.54);
+  expect(forecast({ ...input, budgetCents: 3_295 }).daysUntilBudget).toBeNull();
+  expect(forecast({ ...input, recentNanos: 0, firstSpendMs: null })).toMatchObject({
     burnRateCentsPerHour: 0,
     projectedMonthlyCents: 1_000,
     daysUntilBudget: null,
   });
-  const young = forecast({ ...input, createdAtMs: NOW - 6 * 3_600_000 });
-  expect(young.burnRateCentsPerHour).toBe(40);
+  expect(forecast({ ...input, firstSpendMs: NOW - 6 * HOUR }).burnRateCentsPerHour).toBe(40);
+});
+
+test('forecast: three calls of an agent that is four seconds old are no alarm', () => {
+  const young = { recentNanos: 300_000, firstSpendMs: NOW - 4_000, monthNanos: 300_000, budgetCents: 100, nowMs: NOW };
+  expect(forecast(young)).toEqual({
+    burnRateCentsPerHour: 0.03,
+    projectedMonthlyCents: 7,
+    projectedMonthlyUsd: expect.closeTo(0.0691, 6),
+    daysUntilBudget: null,
+  });
+});
+
+test('dollars: six decimals of an exact sum, rounded half up', () => {
+  expect([0n, 499n, 500n, 1_499n, 123_456_789_500n, 9_007_199_254_740_992_000n].map(usdOf)).toEqual([
+    0, 0, 0.000001, 0.000001, 123.45679, 9_007_199_254.740992,
+  ]);
 });

@@ -7,6 +7,9 @@ const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);
 /** Integer cents of an exact sum, rounded half up. */
 export const wholeCents = (nanos: bigint): number => Number((nanos + NANOS_PER_CENT_BIG / 2n) / NANOS_PER_CENT_BIG);
 
+/** Dollars of an exact sum to six decimals, rounded half up: what whole cents do not show. */
+export const usdOf = (nanos: bigint): number => Number((nanos + 500n) / 1_000n) / 1e6;
+
 /** Cents with their fraction. */
 const fractionalCents = (nanos: number): number => nanos / NANOS_PER_CENT;
 
@@ -21,9 +24,10 @@ const rounded = (value: number, digits: number): number => {
 };
 
 interface ForecastInput {
-  /** Spend of the last 24 hours, or since the agent's creation where it is younger. */
+  /** Spend of the last 24 hours. */
   readonly recentNanos: number;
-  readonly createdAtMs: number;
+  /** When the first of it was spent, Unix ms; null: nothing was. */
+  readonly firstSpendMs: number | null;
   /** Spend of the calendar month. */
   readonly monthNanos: number;
   readonly budgetCents: number | null;
@@ -33,19 +37,28 @@ interface ForecastInput {
 interface Forecast {
   readonly burnRateCentsPerHour: number;
   readonly projectedMonthlyCents: number;
-  /** Null without a budget or without spending; 0 when the budget is used up. */
+  readonly projectedMonthlyUsd: number;
+  /** 0 when the budget is used up; null without one, and where the month ends first. */
   readonly daysUntilBudget: number | null;
 }
 
-export function forecast({ recentNanos, createdAtMs, monthNanos, budgetCents, nowMs }: ForecastInput): Forecast {
-  const hours = Math.min(24, Math.max((nowMs - createdAtMs) / HOUR_MS, 1 / 3_600));
+export function forecast({ recentNanos, firstSpendMs, monthNanos, budgetCents, nowMs }: ForecastInput): Forecast {
+  // Over the time in which it was spent, so that a young agent's rate is no accident of when it was made.
+  const hours = Math.max(1, Math.min(24, (nowMs - (firstSpendMs ?? nowMs)) / HOUR_MS));
   const burn = fractionalCents(recentNanos) / hours;
   const monthCents = fractionalCents(monthNanos);
   const hoursLeft = (nextMonth(nowMs) - nowMs) / HOUR_MS;
-  const left = budgetCents === null ? 0 : Math.max(0, budgetCents - monthCents);
+  const projectedCents = monthCents + burn * hoursLeft;
   return {
     burnRateCentsPerHour: rounded(burn, 6),
-    projectedMonthlyCents: Math.round(monthCents + burn * hoursLeft),
-    daysUntilBudget: budgetCents === null || burn === 0 ? null : rounded(left / (burn * 24), 2),
+    projectedMonthlyCents: Math.round(projectedCents),
+    projectedMonthlyUsd: rounded(projectedCents / 100, 6),
+    daysUntilBudget: budgetCents === null ? null : daysLeft(budgetCents - monthCents, burn, hoursLeft),
   };
+}
+
+function daysLeft(centsLeft: number, burn: number, hoursLeft: number): number | null {
+  if (centsLeft <= 0) return 0;
+  const hours = centsLeft / burn; // infinite without spending
+  return hours > hoursLeft ? null : rounded(hours / 24, 2);
 }

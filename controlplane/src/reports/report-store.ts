@@ -1,6 +1,7 @@
 /** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
+import type { Listed, Page } from '../http/pagination.js';
 import type { Interval, TimeRange } from './period.js';
 import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
 
@@ -8,13 +9,12 @@ export interface ReportedAgent {
   readonly id: string;
   readonly name: string;
   readonly budgetCents: number | null;
-  readonly createdAt: Date;
 }
 
 /** Those of the agents that belong to the organization. */
 export function loadAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
   return sql<ReportedAgent[]>`
-    select id, name, budget_cents_monthly as "budgetCents", created_at as "createdAt" from agents
+    select id, name, budget_cents_monthly as "budgetCents" from agents
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
 }
 
@@ -60,23 +60,38 @@ export async function sumByProvider(
   );
 }
 
-export interface ValueSums extends Sums {
+export interface NamedSums extends Sums {
+  readonly name: string | null;
   /** Of the dimension: a slug, a model's name, an id; `''` or the nil UUID where it is not known. */
   readonly value: string;
 }
 
-/** The dearest first. */
+/** The dearest first. `name` is what people call it now, null for what is gone and for what has no other name. */
 export async function sumBy(
   sql: Sql | Tx,
   scope: Scope,
   range: TimeRange,
   dimension: Dimension,
-): Promise<readonly ValueSums[]> {
-  return exact(
-    await sql<Raw<ValueSums>[]>`
-      select value, ${sql.unsafe(SUMS)} from ${rollupsBy(sql, scope, range, dimension)} r
-       group by value order by sum(cost_nanos) desc, sum(requests) desc, value`,
-  );
+  { limit, offset }: Page,
+): Promise<Listed<NamedSums>> {
+  const rows = await sql<(Raw<NamedSums> & { readonly total: number })[]>`
+    with sums as materialized (
+      select value, ${sql.unsafe(SUMS)}, sum(cost_nanos) as cost from ${rollupsBy(sql, scope, range, dimension)} r
+       group by value),
+    shown as (select * from sums order by cost desc, requests desc, value limit ${limit} offset ${offset})
+    select s.*, c.total, ${nameOf(sql, scope, dimension)} as name
+      from (select count(*) as total from sums) c left join shown s on true
+     order by s.cost desc, s.requests desc, s.value`;
+  return {
+    rows: exact(rows.filter(({ value }) => value !== null).map(({ total, ...row }) => row)),
+    total: rows[0]!.total,
+  };
+}
+
+function nameOf(sql: Sql | Tx, { orgId }: Scope, dimension: Dimension) {
+  const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null }[dimension];
+  if (table === null) return sql`null`;
+  return sql`(select n.name from ${sql(table)} n where n.id = s.value::uuid and n.org_id = ${orgId})`;
 }
 
 export interface BucketSums extends Sums {
@@ -129,6 +144,8 @@ export interface SpendSums {
   readonly monthNanos: number;
   /** Of the last 24 hours; of the hour in which they begin, the part that lies in them. */
   readonly recentNanos: number;
+  /** Beginning of the first hour of it in which something was spent. */
+  readonly firstHour: Date | null;
 }
 
 export function sumSpend(
@@ -139,12 +156,56 @@ export function sumSpend(
 ): Promise<SpendSums[]> {
   const since = new Date(nowMs - DAY_MS);
   return sql<SpendSums[]>`
-    select a.id as "agentId", coalesce(m.spent_nanos, 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos"
+    select a.id as "agentId", coalesce(m.spent_nanos, 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos",
+           r.first as "firstHour"
       from unnest(${[...agentIds]}::uuid[]) as a(id)
       left join month_spend m on m.agent_id = a.id and m.month = ${month}
       left join lateral (
         select sum(case when hour < ${since}
                         then cost_nanos * (1 - extract(epoch from ${since}::timestamptz - hour) / 3600)
-                        else cost_nanos end) as nanos
+                        else cost_nanos end) as nanos,
+               min(hour) filter (where cost_nanos > 0) as first
           from usage_hourly where agent_id = a.id and hour >= date_trunc('hour', ${since}::timestamptz)) r on true`;
+}
+
+/** Sketches of all calls of the scope behind each other. */
+export async function sketchesOf(sql: Sql | Tx, scope: Scope, range: TimeRange): Promise<Buffer> {
+  const [row] = await sql<{ sketches: Buffer }[]>`
+    select coalesce(string_agg(latency_sketch, ''::bytea), ''::bytea) as sketches
+      from ${rollupsBy(sql, scope, range, 'provider')} r`;
+  return row!.sketches;
+}
+
+export interface ReasonSum {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Refused calls by reason, most first. */
+export function sumReasons(sql: Sql | Tx, scope: Scope, range: TimeRange): Promise<ReasonSum[]> {
+  return sql<ReasonSum[]>`
+    select reason, sum(count)::bigint as count from rejections_hourly
+     where ${whose(sql, { ...scope, projectId: null })} ${ofProject(sql, scope)}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     group by reason order by sum(count) desc, reason`;
+}
+
+/** Refusals know no project: they count while there is their agent. */
+function ofProject(sql: Sql | Tx, { projectId }: Scope) {
+  return projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`;
+}
+
+/** Whether the organization has, or had, the project and the agent that the scope names. */
+export async function isKnown(sql: Sql | Tx, { orgId, projectId, agentIds }: Scope): Promise<boolean> {
+  const [agentId = null] = agentIds ?? [];
+  const [row] = await sql<{ known: boolean }[]>`
+    select (${projectId}::uuid is null
+            or exists (select from projects where id = ${projectId} and org_id = ${orgId})
+            or exists (select from usage_daily_by where org_id = ${orgId} and project_id = ${projectId})
+            or exists (select from usage_hourly where org_id = ${orgId} and project_id = ${projectId}))
+       and (${agentId}::uuid is null
+            or exists (select from agents where id = ${agentId} and org_id = ${orgId})
+            or exists (select from usage_daily where agent_id = ${agentId} and org_id = ${orgId})
+            or exists (select from usage_hourly where agent_id = ${agentId} and org_id = ${orgId})) as known`;
+  return row!.known;
 }

@@ -7,7 +7,7 @@ import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';
-import { average, forecast, percentage, wholeCents } from './figures.js';
+import { average, forecast, percentage, usdOf, wholeCents } from './figures.js';
 import {
   bucketName,
   bucketStarts,
@@ -40,6 +40,7 @@ export class UsageReports {
       totalTokensIn: row.tokensIn,
       totalTokensOut: row.tokensOut,
       totalCostCents: wholeCents(row.costNanos),
+      totalCostUsd: usdOf(row.costNanos),
       avgDurationMs: average(row.durationMsSum, row.requests),
       rejectedRequests: rejected.get(row.providerSlug) ?? 0,
     }));
@@ -77,6 +78,7 @@ export class UsageReports {
         errors: row?.errors ?? 0,
         avgLatency: average(row?.durationMsSum ?? 0, row?.requests ?? 0),
         costCents: wholeCents(row?.costNanos ?? 0n),
+        costUsd: usdOf(row?.costNanos ?? 0n),
         rejectedRequests: rejected.get(ms) ?? 0,
       };
     });
@@ -93,6 +95,7 @@ export class UsageReports {
       avgLatency: average(row.durationMsSum, row.requests),
       p95Latency: Sketch.decode(row.sketches).quantile(0.95),
       totalCostCents: wholeCents(row.costNanos),
+      totalCostUsd: usdOf(row.costNanos),
       totalTokensIn: row.tokensIn,
       totalTokensOut: row.tokensOut,
       rejectedRequests: rejected.get(row.providerSlug) ?? 0,
@@ -127,11 +130,19 @@ export class UsageReports {
       agents.map((agent) => {
         const rows = sums.filter((row) => row.agentId === agent.id);
         const money = spendOf.get(agent.id)!;
-        const { budgetCents, createdAt } = agent;
-        const outlook = forecast({ ...money, budgetCents, createdAtMs: createdAt.getTime(), nowMs });
+        const { budgetCents } = agent;
+        const { monthNanos, recentNanos, firstHour } = money;
+        const firstSpendMs = firstHour?.getTime() ?? null;
+        const outlook = forecast({ monthNanos, recentNanos, firstSpendMs, budgetCents, nowMs });
         return [
           agent.id,
-          { ...summarise(rows, period), budgetCents, ...outlook, rejectedRequests: rejected.get(agent.id) ?? 0 },
+          {
+            ...summarise(rows, period),
+            budgetCents,
+            budgetUsd: budgetCents === null ? null : budgetCents / 100,
+            ...outlook,
+            rejectedRequests: rejected.get(agent.id) ?? 0,
+          },
         ];
       }),
     );
@@ -153,6 +164,7 @@ const ofAgents = ({ orgId }: Actor, agentIds: readonly string[]): Scope => ({ or
 
 function summarise(rows: readonly store.ProviderSums[], period: Period) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+  const costNanos = rows.reduce((sum, row) => sum + row.costNanos, 0n);
   const latency = new Sketch();
   for (const row of rows) latency.merge(row.sketches);
   return {
@@ -164,7 +176,8 @@ function summarise(rows: readonly store.ProviderSums[], period: Period) {
     ),
     p50Latency: latency.quantile(0.5),
     p95Latency: latency.quantile(0.95),
-    costCents: wholeCents(rows.reduce((sum, row) => sum + row.costNanos, 0n)),
+    costCents: wholeCents(costNanos),
+    costUsd: usdOf(costNanos),
   };
 }
 

@@ -75,8 +75,9 @@ function span(
      where ${of} and hour >= greatest(${firstDay}::timestamptz, ${rolledUntil}) and hour < ${to})`;
 }
 
-/** The rows of the scope. Those of agents are found by their ids, which belong to one organization each. */
+/** The rows of the scope. */
 export function whose(sql: Sql | Tx, { orgId, projectId, agentIds }: Scope) {
-  if (agentIds !== null) return sql`agent_id = any(${[...agentIds]}::uuid[]) and org_id = ${orgId}`;
-  return projectId === null ? sql`org_id = ${orgId}` : sql`org_id = ${orgId} and project_id = ${projectId}`;
+  const ofProject = projectId === null ? sql`` : sql`and project_id = ${projectId}`;
+  const ofAgents = agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;
+  return sql`org_id = ${orgId} ${ofAgents} ${ofProject}`;
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
 import { INTERVALS, PERIODS } from './period.js';
+import { DIMENSIONS } from './rollup-source.js';
 
 export const AgentParams = Type.Object({ agentId: Uuid });
 
@@ -10,6 +11,7 @@ const AnyPeriod = Type.Enum([...PERIODS]);
 const AnyInterval = Type.Enum([...INTERVALS]);
 const OptionalPeriod = Type.Optional(AnyPeriod);
 const Count = Type.Integer();
+const Usd = Type.Number({ description: 'US dollars to six decimals.' });
 
 export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
 export const PeriodQuery = Type.Object({ period: OptionalPeriod });
@@ -36,6 +38,7 @@ export const ProviderUsage = Type.Object({
   totalTokensIn: Count,
   totalTokensOut: Count,
   totalCostCents: Count,
+  totalCostUsd: Usd,
   avgDurationMs: Type.Number(),
   rejectedRequests: Count,
 });
@@ -49,9 +52,12 @@ const summaryFields = {
   p50Latency: Type.Number(),
   p95Latency: Type.Number(),
   costCents: Count,
+  costUsd: Usd,
   budgetCents: Type.Union([Count, Type.Null()]),
+  budgetUsd: Type.Union([Usd, Type.Null()]),
   burnRateCentsPerHour: Type.Number(),
   projectedMonthlyCents: Count,
+  projectedMonthlyUsd: Usd,
   daysUntilBudget: Type.Union([Type.Number(), Type.Null()]),
   rejectedRequests: Count,
 };
@@ -68,6 +74,7 @@ export const TimePoint = Type.Object({
   errors: Count,
   avgLatency: Type.Number(),
   costCents: Count,
+  costUsd: Usd,
   rejectedRequests: Count,
 });
 export type TimePoint = Static<typeof TimePoint>;
@@ -84,6 +91,7 @@ export const ProviderBreakdown = Type.Object({
   avgLatency: Type.Number(),
   p95Latency: Type.Number(),
   totalCostCents: Count,
+  totalCostUsd: Usd,
   totalTokensIn: Count,
   totalTokensOut: Count,
   rejectedRequests: Count,
@@ -122,3 +130,57 @@ export const LogRecord = Type.Object({
 });
 export type LogRecord = Static<typeof LogRecord>;
 export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });
+
+/** A scope of usage: the organization's, that of one of its projects, of one agent, also of those that are gone. */
+const scopeFields = {
+  projectId: Type.Optional(Uuid),
+  agentId: Type.Optional(Uuid),
+  period: OptionalPeriod,
+  start: Type.Optional(Day),
+  end: Type.Optional(Day),
+};
+export const ScopeQuery = Type.Object(scopeFields);
+export type ScopeQuery = Static<typeof ScopeQuery>;
+export const ScopeSeriesQuery = Type.Object({ ...scopeFields, interval: Type.Optional(AnyInterval) });
+export const BreakdownQuery = Type.Object({ ...scopeFields, by: Type.Enum([...DIMENSIONS]), ...PageQuery });
+
+const sums = {
+  requests: Count,
+  errors: Count,
+  tokensIn: Count,
+  tokensOut: Count,
+  costCents: Count,
+  costUsd: Usd,
+  avgLatency: Type.Number(),
+};
+const Hour = Type.String({ format: 'date-time', description: 'Whole hours, UTC.' });
+const span = { from: Hour, to: Hour };
+export const ScopeSummary = Type.Object({
+  ...span,
+  ...sums,
+  errorRate: Type.Number(),
+  p50Latency: Type.Number(),
+  p95Latency: Type.Number(),
+  rejectedRequests: Count,
+});
+export type ScopeSummary = Static<typeof ScopeSummary>;
+const Bucket = Type.Object({ bucket: Type.String(), ...sums });
+export const ScopeSeries = Type.Object({ ...span, interval: AnyInterval, timeseries: Type.Array(Bucket) });
+export type ScopeSeries = Static<typeof ScopeSeries>;
+const BreakdownRow = Type.Object({
+  value: Type.String({ description: 'A slug, a model or an id; empty, or the nil UUID, where it is not known.' }),
+  name: OptionalText,
+  ...sums,
+});
+export const Breakdown = Type.Object({
+  ...span,
+  by: Type.Enum([...DIMENSIONS]),
+  rows: Type.Array(BreakdownRow),
+  ...PageReply,
+});
+export type Breakdown = Static<typeof Breakdown>;
+export const Refusals = Type.Object({
+  ...span,
+  refusals: Type.Array(Type.Object({ reason: Type.String(), count: Count })),
+});
+export type Refusals = Static<typeof Refusals>;

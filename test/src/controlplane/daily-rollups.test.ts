@@ -159,7 +159,12 @@ test('dimensions: an organization, its projects, models and keys add up the same
       { orgId: newId(), projectId: null, agentIds: null },
     ];
     const answers = scopes.map(async (scope) => {
-      const by = await Promise.all(DIMENSIONS.map((dimension) => sumBy(sql, scope, range, dimension)));
+      const page = { limit: 1_000, offset: 0 };
+      const listed = await Promise.all(DIMENSIONS.map((dimension) => sumBy(sql, scope, range, dimension, page)));
+      const by = listed.map(({ rows, total }) => {
+        expect(rows).toHaveLength(total);
+        return rows;
+      });
       const days = await sumByBucket(sql, scope, range, 'day');
       return { by, days: [...days].sort((a, b) => a.bucket.getTime() - b.bucket.getTime()) };
     });

@@ -134,6 +134,7 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
       totalTokensIn: 105,
       totalTokensOut: 26,
       totalCostCents: 4,
+      totalCostUsd: 0.037,
       avgDurationMs: 400,
       rejectedRequests: 37,
     },
@@ -143,6 +144,7 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
       totalTokensIn: 7,
       totalTokensOut: 70,
       totalCostCents: 3,
+      totalCostUsd: 0.03,
       avgDurationMs: 1_025.5,
       rejectedRequests: 0,
     },
@@ -152,6 +154,7 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
       totalTokensIn: 0,
       totalTokensOut: 0,
       totalCostCents: 0,
+      totalCostUsd: 0.001,
       avgDurationMs: 80,
       rejectedRequests: 0,
     },
@@ -161,6 +164,7 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
       totalTokensIn: 0,
       totalTokensOut: 0,
       totalCostCents: 0,
+      totalCostUsd: 0,
       avgDurationMs: 0,
       rejectedRequests: 2,
     },
@@ -176,7 +180,8 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
 test('summary: every field', async () => {
   // 6.8 cents in 24 h: 0.4 × 3 + 2.5 + 3 + 0.1; the month so far is 106.8.
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
-  const burn = 6.8 / 24;
+  // Spent since the hour in which the first of it was, that of 01:00.
+  const burn = 6.8 / (9 + 40 / 60);
   expect(await reports().summary(actor(), agent.id, '24h')).toEqual({
     period: '24h',
     totalRequests: 7,
@@ -184,10 +189,13 @@ test('summary: every field', async () => {
     p50Latency: expect.closeTo(200, -0.7),
     p95Latency: expect.closeTo(2_000, -1.9),
     costCents: 7,
+    costUsd: 0.068,
     budgetCents: 1_000,
-    burnRateCentsPerHour: 0.283333,
+    budgetUsd: 10,
+    burnRateCentsPerHour: 0.703448,
     projectedMonthlyCents: Math.round(106.8 + burn * hoursLeft),
-    daysUntilBudget: Math.round((100 * (1_000 - 106.8)) / (burn * 24)) / 100,
+    projectedMonthlyUsd: Math.round((106.8 + burn * hoursLeft) * 10_000) / 1e6,
+    daysUntilBudget: null, // the month ends in nine days
     rejectedRequests: 44,
   });
   expect(await reports().summary(actor(), agent.id, '7d')).toMatchObject({ totalRequests: 8, costCents: 107 });
@@ -204,9 +212,12 @@ test('summary: an agent without calls has zeros, and no forecast of a budget', a
     p50Latency: 0,
     p95Latency: 0,
     costCents: 0,
+    costUsd: 0,
     budgetCents: null,
+    budgetUsd: null,
     burnRateCentsPerHour: 0,
     projectedMonthlyCents: 0,
+    projectedMonthlyUsd: 0,
     daysUntilBudget: null,
     rejectedRequests: 0,
   });
@@ -217,9 +228,33 @@ test('timeseries: zero-filled over the whole period, sums equal the summary, wha
   expect(hours).toHaveLength(24);
   expect(hours[0]!.bucket).toBe('2024-11-20 11:00:00');
   expect(hours.filter((point) => point.requests > 0)).toEqual([
-    { bucket: '2024-11-21 01:00:00', requests: 2, errors: 1, avgLatency: 65.5, costCents: 0, rejectedRequests: 0 },
-    { bucket: '2024-11-21 05:00:00', requests: 2, errors: 0, avgLatency: 1_500, costCents: 6, rejectedRequests: 0 },
-    { bucket: '2024-11-21 09:00:00', requests: 3, errors: 1, avgLatency: 200, costCents: 1, rejectedRequests: 30 },
+    {
+      bucket: '2024-11-21 01:00:00',
+      requests: 2,
+      errors: 1,
+      avgLatency: 65.5,
+      costCents: 0,
+      costUsd: 0.001,
+      rejectedRequests: 0,
+    },
+    {
+      bucket: '2024-11-21 05:00:00',
+      requests: 2,
+      errors: 0,
+      avgLatency: 1_500,
+      costCents: 6,
+      costUsd: 0.055,
+      rejectedRequests: 0,
+    },
+    {
+      bucket: '2024-11-21 09:00:00',
+      requests: 3,
+      errors: 1,
+      avgLatency: 200,
+      costCents: 1,
+      costUsd: 0.012,
+      rejectedRequests: 30,
+    },
   ]);
   expect(hours.find((point) => point.bucket === '2024-11-21 07:00:00')).toEqual({
     bucket: '2024-11-21 07:00:00',
@@ -227,6 +262,7 @@ test('timeseries: zero-filled over the whole period, sums equal the summary, wha
     errors: 0,
     avgLatency: 0,
     costCents: 0,
+    costUsd: 0,
     rejectedRequests: 7,
   });
   for (const period of ['24h', '7d', '30d', '90d'] as const) {
@@ -253,6 +289,7 @@ test('breakdown: each provider, each figure', async () => {
       avgLatency: 400,
       p95Latency: expect.closeTo(1_000, -1.6),
       totalCostCents: 4,
+      totalCostUsd: 0.037,
       totalTokensIn: 105,
       totalTokensOut: 26,
       rejectedRequests: 37,
@@ -264,6 +301,7 @@ test('breakdown: each provider, each figure', async () => {
       avgLatency: 1_025.5,
       p95Latency: expect.closeTo(2_000, -1.9),
       totalCostCents: 3,
+      totalCostUsd: 0.03,
       totalTokensIn: 7,
       totalTokensOut: 70,
       rejectedRequests: 0,
@@ -275,6 +313,7 @@ test('breakdown: each provider, each figure', async () => {
       avgLatency: 80,
       p95Latency: 80,
       totalCostCents: 0,
+      totalCostUsd: 0.001,
       totalTokensIn: 0,
       totalTokensOut: 0,
       rejectedRequests: 0,
@@ -286,6 +325,7 @@ test('breakdown: each provider, each figure', async () => {
       avgLatency: 0,
       p95Latency: 0,
       totalCostCents: 0,
+      totalCostUsd: 0,
       totalTokensIn: 0,
       totalTokensOut: 0,
       rejectedRequests: 2,
@@ -516,4 +556,111 @@ test('usage: of questions that take long two run and eight wait, others are 429;
   const refused = (await answers!).filter(({ status }) => status === 429);
   expect(refused).toHaveLength(5);
   for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('usage of the organization and its projects: every figure, by every dimension, also of agents that are gone', async () => {
+  const { sql } = plane().database;
+  const owner = await plane().member('owner');
+  const [gone, here] = [await newAgent(sql, owner.orgId), await newAgent(sql, owner.orgId)];
+  const projectOf = async (id: string) =>
+    (await sql<{ projectId: string }[]>`select project_id as "projectId" from agents where id = ${id}`)[0]!.projectId;
+  const [one, other] = [await projectOf(gone.id), await projectOf(here.id)];
+  const keyId = newId();
+  const record = (agentId: string, projectId: string, changes: object) =>
+    usageRecord({ agentId, projectId, orgId: owner.orgId, keyId, durationMs: 100, ...changes });
+  await newIngest(sql).report({
+    dataPlaneId: 'd',
+    records: [
+      record(gone.id, one, { model: 'a', costNanos: 30_000_000 }),
+      record(gone.id, one, { model: 'b', costNanos: 1_500, responseStatus: 500 }),
+      record(here.id, other, { model: 'a', costNanos: 5_000_000, providerSlug: 'resend' }),
+    ],
+    rejections: [
+      {
+        id: newId(),
+        orgId: owner.orgId,
+        agentId: here.id,
+        providerSlug: '',
+        reason: 'rpm',
+        count: 3,
+        minuteMs: Date.now(),
+      },
+    ],
+  });
+  await sql`delete from agents where id = ${gone.id}`;
+  const ask = async (path: string) => {
+    const { status, body } = await owner.call('GET', `/v1/usage/${path}`);
+    expect([path, status]).toEqual([path, 200]);
+    return body;
+  };
+  const summary = await ask('summary');
+  expect(summary).toMatchObject({
+    requests: 3,
+    errors: 1,
+    tokensIn: 369,
+    tokensOut: 150,
+    costCents: 4,
+    costUsd: 0.035002,
+  });
+  expect(summary).toMatchObject({
+    errorRate: 33.33,
+    p50Latency: 100,
+    p95Latency: 100,
+    avgLatency: 100,
+    rejectedRequests: 3,
+  });
+  expect(await ask(`summary?projectId=${one}&period=90d`)).toMatchObject({ requests: 2, costUsd: 0.030002 });
+  expect(await ask(`summary?agentId=${gone.id}`)).toMatchObject({ requests: 2, rejectedRequests: 0 });
+  const quiet = await newAgent(sql, owner.orgId);
+  expect(await ask(`summary?agentId=${quiet.id}`)).toMatchObject({ requests: 0, costUsd: 0 });
+  const rows = async (query: string) =>
+    (await ask(`breakdown?${query}`)).rows.map(({ value, name, costUsd }: Record<string, unknown>) => [
+      value,
+      name,
+      costUsd,
+    ]);
+  expect(await rows('by=agent')).toEqual([
+    [gone.id, null, 0.030002],
+    [here.id, here.name, 0.005],
+  ]);
+  expect(await rows('by=project')).toEqual([
+    [one, 'P', 0.030002],
+    [other, 'P', 0.005],
+  ]);
+  expect(await rows('by=model&period=30d')).toEqual([
+    ['a', null, 0.035],
+    ['b', null, 0.000002],
+  ]);
+  expect(await rows('by=provider')).toEqual([
+    ['openai', null, 0.030002],
+    ['resend', null, 0.005],
+  ]);
+  expect(await rows(`by=key&projectId=${other}`)).toEqual([[keyId, null, 0.005]]);
+  expect(await rows('by=model&limit=1&offset=1')).toEqual([['b', null, 0.000002]]);
+  expect(await ask('breakdown?by=model&limit=1&offset=5')).toMatchObject({ rows: [], total: 2, limit: 1, offset: 5 });
+  expect((await ask('refusals')).refusals).toEqual([{ reason: 'rpm', count: 3 }]);
+  const { timeseries, interval } = await ask('timeseries');
+  expect([interval, timeseries.length]).toEqual(['hour', 24]);
+  expect(timeseries.reduce((sum: number, point: { requests: number }) => sum + point.requests, 0)).toBe(3);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(await ask(`timeseries?start=${today}&end=${today}&interval=day`)).toMatchObject({
+    timeseries: [{ requests: 3 }],
+  });
+
+  const stranger = await plane().member('owner');
+  for (const part of ['summary', 'timeseries', 'breakdown', 'refusals']) {
+    for (const id of [
+      `projectId=${one}`,
+      `projectId=${other}`,
+      `agentId=${gone.id}`,
+      `agentId=${here.id}`,
+      `agentId=${newId()}`,
+    ]) {
+      expect(
+        (await stranger.call('GET', `/v1/usage/${part}?${part === 'breakdown' ? 'by=agent&' : ''}${id}`)).status,
+      ).toBe(404);
+    }
+  }
+  expect((await owner.call('GET', '/v1/usage/breakdown')).status).toBe(400);
+  expect((await owner.call('GET', '/v1/usage/breakdown?by=colour')).status).toBe(400);
 });

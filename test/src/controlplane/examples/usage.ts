@@ -7,6 +7,10 @@ const agentId = async ({ plane, owner }: ExampleContext): Promise<string> =>
 const ofOneAgent = { prepare: async (context: ExampleContext) => ({ params: { agentId: await agentId(context) } }) };
 
 export const USAGE_EXAMPLES: Examples = {
+  'GET /v1/usage/summary': { otherProject: 200, prepare: async () => ({}) },
+  'GET /v1/usage/timeseries': { otherProject: 200, prepare: async () => ({}) },
+  'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },
+  'GET /v1/usage/refusals': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/agents/compare': {
     prepare: async (context) => ({ query: { agentIds: `${await agentId(context)},${await agentId(context)}` } }),
   },

@@ -1,0 +1,33 @@
+/** Usage of an organization, its projects and agents. */
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import * as schema from './schema.js';
+import type { ScopeReports } from './scope-reports.js';
+
+const config = {
+  access: 'viewer',
+  project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
+} as const;
+
+export function scopeRoutes(app: App, reports: ScopeReports): void {
+  app.get(
+    '/v1/usage/summary',
+    { config, schema: { querystring: schema.ScopeQuery, response: { 200: schema.ScopeSummary } } },
+    async ({ actor, query }) => reports.summary(actor, query),
+  );
+  app.get(
+    '/v1/usage/timeseries',
+    { config, schema: { querystring: schema.ScopeSeriesQuery, response: { 200: schema.ScopeSeries } } },
+    async ({ actor, query }) => reports.timeseries(actor, query),
+  );
+  app.get(
+    '/v1/usage/breakdown',
+    { config, schema: { querystring: schema.BreakdownQuery, response: { 200: schema.Breakdown } } },
+    async ({ actor, query }) => reports.breakdown(actor, query.by, query, page(query)),
+  );
+  app.get(
+    '/v1/usage/refusals',
+    { config, schema: { querystring: schema.ScopeQuery, response: { 200: schema.Refusals } } },
+    async ({ actor, query }) => reports.refusals(actor, query),
+  );
+}
