@@ -5,7 +5,7 @@
 //   node deploy/rootfs/trial.mjs [--node 24 --node 20] [--cache DIRECTORY] [--reuse: of images built before]
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -51,6 +51,8 @@ if (values.inside === undefined) {
     if (status !== 0) process.exit(1);
     return { ...figures, ...JSON.parse(stdout) };
   });
+  const cores = cpus();
+  console.log(`${cores[0].model}, ${cores.length} cores, load ${loadavg()[0].toFixed(1)} at the end\n`);
   console.log(
     `| | ${values.node.map((node) => `Node ${node}`).join(' | ')} |\n|---|${values.node.map(() => '--:|').join('')}`,
   );
