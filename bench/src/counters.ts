@@ -26,6 +26,7 @@ const request = (agent: number, budgetNanos: number | null, holdNanos = 0): Admi
     rpmLimit: 1_000_000,
     rpdLimit: 1_000_000_000,
     budgetNanos,
+    hardBudget: holdNanos > 0,
     spendFloorMonth: formatMonth(monthOfMs(Date.now())),
   }),
   providerSlug: 'openai',
@@ -38,6 +39,8 @@ interface Scenario {
   readonly agents: number;
   readonly budgetNanos: number | null;
   readonly spend: boolean;
+  /** Nano-dollars that each call reserves; 0 = a soft budget. */
+  readonly holdNanos: number;
 }
 
 const settle = (counters: Counters, { terms, providerSlug, holdNanos }: AdmissionRequest, month: number): void =>
@@ -45,8 +48,8 @@ const settle = (counters: Counters, { terms, providerSlug, holdNanos }: Admissio
 
 /** Runs `count` admissions, `turn` of them in each turn of the loop. */
 async function run(counters: Counters, scenario: Scenario, count: number): Promise<void> {
-  const { turn, agents, budgetNanos, spend } = scenario;
-  const requests = Array.from({ length: agents }, (_, agent) => request(agent, budgetNanos));
+  const { turn, agents, budgetNanos, spend, holdNanos } = scenario;
+  const requests = Array.from({ length: agents }, (_, agent) => request(agent, budgetNanos, holdNanos));
   let next = 0;
   await new Promise<void>((resolve) => {
     const takeTurn = (): void => {
@@ -70,9 +73,24 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
 }
 
 const SCENARIOS: readonly Scenario[] = [1, 8, 64].flatMap((turn) => [
-  { name: `turn ${turn}, ${AGENTS} agents`, turn, agents: AGENTS, budgetNanos: null, spend: false },
-  { name: `turn ${turn}, ${AGENTS} agents, budget and spend`, turn, agents: AGENTS, budgetNanos: 1e15, spend: true },
-  { name: `turn ${turn}, 1 agent, budget and spend`, turn, agents: 1, budgetNanos: 1e15, spend: true },
+  { name: `turn ${turn}, ${AGENTS} agents`, turn, agents: AGENTS, budgetNanos: null, spend: false, holdNanos: 0 },
+  {
+    name: `turn ${turn}, ${AGENTS} agents, budget and spend`,
+    turn,
+    agents: AGENTS,
+    budgetNanos: 1e15,
+    spend: true,
+    holdNanos: 0,
+  },
+  {
+    name: `turn ${turn}, ${AGENTS} agents, hard budget`,
+    turn,
+    agents: AGENTS,
+    budgetNanos: 1e15,
+    spend: true,
+    holdNanos: 1_000,
+  },
+  { name: `turn ${turn}, 1 agent, budget and spend`, turn, agents: 1, budgetNanos: 1e15, spend: true, holdNanos: 0 },
 ]);
 
 async function redisCpuUs(admin: RedisServer['admin']): Promise<number> {

@@ -1,0 +1,160 @@
+/**
+ * A hard budget under everything at once: three data planes on one Redis, 200 concurrent callers, 1 000 calls that their
+ * agents give up, and one data plane killed while it has calls under way. Shows what was spent, how long holds of the
+ * dead outlive them, and whether a call was refused that would have fitted. Needs a `redis-server` in the path.
+ *
+ *   node bench/dist/hard-budget.js
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RedisServer } from '@acg/test/redis-server';
+import { Stack } from '@acg/test/stack';
+import { Agent, request as send } from 'undici';
+import { startBenchDatabase } from './bench-database.js';
+
+const BUDGET_CENTS = 3_000;
+const CALLERS = 200;
+const ABORTS = 1_000;
+const CENT_NANOS = 10_000_000;
+const TOKENS_OUT_MAX = 1_000;
+const TOKEN_OUT_NANOS = 10_000; // gpt-4o
+const TOKEN_IN_NANOS = 2_500;
+const BODY = JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: TOKENS_OUT_MAX });
+const HOLD_NANOS = Buffer.byteLength(BODY) * TOKEN_IN_NANOS + TOKENS_OUT_MAX * TOKEN_OUT_NANOS;
+
+let served = 0;
+const provider = createServer((request, response) => {
+  request.resume().on('end', () => {
+    setTimeout(
+      () => {
+        if (response.destroyed) return;
+        served++;
+        const tokens = Math.floor(Math.random() * (TOKENS_OUT_MAX + 1));
+        const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens };
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: 'gpt-4o', choices: [], usage }));
+      },
+      20 + Math.random() * 80,
+    );
+  });
+});
+provider.listen(0, '127.0.0.1');
+await once(provider, 'listening');
+
+const database = await startBenchDatabase([]);
+const redis = await RedisServer.start();
+const stack = await Stack.start({
+  database: { url: database.url, drop: () => database.stop() },
+  providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+  redisUrl: redis.url.href,
+  dataPlaneEnv: { COUNTERS_TIMEOUT_MS: '5000' },
+});
+const planes = [await stack.addDataPlane(), await stack.addDataPlane(), await stack.addDataPlane()];
+const tenant = await stack.tenant();
+const { id } = await tenant.agent({
+  budgetMode: 'hard',
+  budgetCentsMonthly: BUDGET_CENTS,
+  rpmLimit: 1_000_000,
+  rpdLimit: 1_000_000_000,
+});
+await tenant.account(id, 'openai', { apiKey: 'sk-test-0123456789' });
+const token = await tenant.token(id);
+
+const connections = new Agent({ connections: 300 });
+const counts = new Map<string, number>();
+const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+let aborts = 0;
+let alive = planes;
+let over = false;
+let refusedThoughFitting = 0;
+
+async function oneCall(caller: number): Promise<void> {
+  const { url } = alive[caller % alive.length]!;
+  const abort = aborts < ABORTS && Math.random() < 0.3 ? new AbortController() : null;
+  if (abort !== null) {
+    aborts++;
+    setTimeout(() => abort.abort(), 5 + Math.random() * 60);
+  }
+  try {
+    const { statusCode, body } = await send(`${url}/v1/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: BODY,
+      dispatcher: connections,
+      ...(abort === null ? {} : { signal: abort.signal }),
+    });
+    const answer = (await body.json()) as { reason?: string; spentCents?: number; heldCents?: number };
+    count(statusCode === 429 ? `429 ${answer.reason}` : String(statusCode));
+    if (statusCode !== 429) return;
+    // The figures are rounded to cents: half a cent each way.
+    const taken = (answer.spentCents! + answer.heldCents! + 1) * CENT_NANOS + HOLD_NANOS;
+    if (taken <= BUDGET_CENTS * CENT_NANOS) refusedThoughFitting++;
+    if (answer.reason === 'spent') over = true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  } catch (error) {
+    count((error as Error).name === 'AbortError' ? 'given up' : 'connection lost');
+  }
+}
+
+async function spentNanos(): Promise<number> {
+  const month = new Date().toISOString().slice(0, 7);
+  return (await redis.admin.hgetBuffer(`acg:{${id}}:m:${month}`, 's'))?.readDoubleLE(0) ?? 0;
+}
+
+const startMs = performance.now();
+let killedMs = 0;
+let deadFreeS = -1;
+let deadFields = 0;
+/** Data planes whose holds count now. */
+async function liveHolds(): Promise<number> {
+  const fields = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
+  return Object.values(fields).filter((value) => value.readDoubleLE(8) > Date.now() * 1000).length;
+}
+const kill = setTimeout(async () => {
+  const victim = alive[0]!;
+  alive = alive.slice(1);
+  await victim.plane.kill();
+  killedMs = performance.now();
+  const killedAtMs = Date.now();
+  // The field that nobody renews is the dead one's.
+  const before = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
+  await new Promise((resolve) => setTimeout(resolve, 7_000));
+  const after = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
+  const dead = Object.keys(before).filter((writer) => after[writer]?.equals(before[writer]!));
+  const deadlinesMs = dead.map((writer) => before[writer]!.readDoubleLE(8) / 1000);
+  deadFreeS = Math.max(0, ...deadlinesMs.map((atMs) => (atMs - killedAtMs) / 1000));
+  deadFields = dead.length;
+}, 3_000);
+await Promise.all(
+  Array.from({ length: CALLERS }, async (_, caller) => {
+    while (!over || aborts < ABORTS) {
+      await oneCall(caller);
+      if (performance.now() - startMs > 120_000) throw new Error('not over after two minutes');
+    }
+  }),
+);
+clearTimeout(kill);
+const loadS = (performance.now() - startMs) / 1000;
+const endMs = performance.now();
+while ((await liveHolds()) > 0 || deadFreeS < 0) await new Promise((resolve) => setTimeout(resolve, 50));
+const allFreeS = (performance.now() - Math.max(endMs, killedMs)) / 1000;
+const spent = await spentNanos();
+console.log(
+  `calls: ${[...counts].map(([what, many]) => `${what}: ${many}`).join(', ')}; ${served} answered by the provider`,
+);
+console.log(
+  `load ${loadS.toFixed(1)} s; given up ${aborts}; refused though it would have fitted: ${refusedThoughFitting}`,
+);
+console.log(
+  `spent ${(spent / CENT_NANOS).toFixed(4)} of ${BUDGET_CENTS} cents; within: ${spent <= BUDGET_CENTS * CENT_NANOS}`,
+);
+console.log(
+  `the dead data plane’s holds (writers: ${deadFields}) were free ${deadFreeS.toFixed(1)} s after its kill; no hold ${allFreeS.toFixed(1)} s after the load`,
+);
+
+await stack.stop();
+await redis.stop();
+provider.closeAllConnections();
+provider.close();
+await connections.destroy();
