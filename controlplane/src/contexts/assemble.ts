@@ -1,7 +1,12 @@
 /** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 import { policyOnTheWire } from '../agents/policy.js';
-import { type EffectiveLimits, effectiveLimits, limitsOnTheWire } from '../limits/limit-fields.js';
+import {
+  type EffectiveLimits,
+  effectiveLimits,
+  limitsOnTheWire,
+  scopeLimitsOnTheWire,
+} from '../limits/limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
 import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js';
@@ -30,7 +35,8 @@ export function assembleContext(
     agentName: agent.name,
     agentSlug: agent.slug,
     agentStatus: agent.status,
-    limits: limitsOnTheWire(agent),
+    limits: [...limitsOnTheWire(agent), ...scopeLimitsOnTheWire(agent)],
+    scopes: agent.scopes.map((spend) => ({ ...spend, month: agent.spendMonth })),
     ...oldLimits(effectiveLimits(agent)),
     spendMonth: agent.spendMonth,
     spendNanos: Number(agent.spendNanos),

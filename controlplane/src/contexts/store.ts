@@ -6,7 +6,7 @@
 import type { AgentPolicy } from '../agents/policy.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql } from '../db/sql.js';
-import { LIMIT_FIELDS, type OwnLimits } from '../limits/limit-fields.js';
+import { LIMIT_FIELDS, type OwnLimits, type ScopeBudgets } from '../limits/limit-fields.js';
 import type { AuthType } from '../providers/custom/provider.js';
 
 export interface TokenQuery {
@@ -36,7 +36,16 @@ export interface KeyRow {
   readonly expiresAtMs: number | null;
 }
 
-export interface AgentRow extends OwnLimits {
+/** The ledger's month spend of a project or an organization. */
+interface ScopeSpendRow {
+  readonly scope: 'project' | 'org';
+  readonly id: string;
+  readonly spentNanos: number;
+  readonly ledgerNanos: number;
+}
+
+export interface AgentRow extends OwnLimits, ScopeBudgets {
+  readonly scopes: readonly ScopeSpendRow[];
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
@@ -107,6 +116,12 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
                           where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,
           'ledgerNanos', coalesce((select ledger_nanos from month_spend s, spend_month
                           where s.agent_id = agent.id and s.month = spend_month.month), 0),
+          'projectBudgetCents', (select budget_cents_monthly from projects where id = agent.project_id),
+          'orgBudgetCents', (select budget_cents_monthly from organizations where id = agent.org_id),
+          'scopes', (select coalesce(jsonb_agg(jsonb_build_object('scope', s.scope, 'id', s.scope_id,
+              'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos)), '[]')
+             from scope_spend s, spend_month
+            where s.scope_id in (agent.project_id, agent.org_id) and s.month = spend_month.month),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', p.status, 'keyId', p.key_id,
               'allowSensitivePaths', p.allow_sensitive_paths,

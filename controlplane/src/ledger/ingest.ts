@@ -212,6 +212,7 @@ export class Ingest {
     await this.#addHourly(tx, hourly);
     await ledger.noteLate(tx, hourly, Date.now());
     const totals = await ledger.addMonthSpend(tx, months);
+    await ledger.addScopeSpend(tx, months);
     const sums = new Map(months.map((sum) => [monthKey(sum), sum]));
     const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {
       const added = sums.get(monthKey({ agentId, month }))!;

@@ -200,6 +200,29 @@ export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
     returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
 }
 
+/** Adds the same to the months of their projects and organizations, in key order like everything here. */
+export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<void> {
+  if (sums.length === 0) return;
+  await tx`
+    with spent as (
+      select * from unnest(
+        ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
+        ${arrayLiteral(sums, (s) => s.month)}::text::text[],
+        ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
+        ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
+        ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
+      ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)),
+    scoped as (
+      select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
+      union all
+      select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
+    insert into scope_spend as s (scope, scope_id, month, spent_nanos, ledger_nanos)
+    select scope, scope_id, month, sum(spent_nanos), sum(ledger_nanos) from scoped
+     group by scope_id, month, scope order by scope_id, month, scope
+    on conflict (scope_id, month, scope) do update set spent_nanos = s.spent_nanos + excluded.spent_nanos,
+      ledger_nanos = s.ledger_nanos + excluded.ledger_nanos`;
+}
+
 /** The totals of months that have some. */
 export async function selectMonthTotals(
   sql: Sql,

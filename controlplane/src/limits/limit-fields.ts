@@ -119,3 +119,17 @@ export const limitsOnTheWire = (own: OwnLimits): ILimit[] =>
     const value = own[field] ?? fallback;
     return value === null ? [] : [{ type, window, unit, scope, value }];
   });
+
+/** Budgets of an agent's project and organization; null = none. */
+export interface ScopeBudgets {
+  readonly projectBudgetCents: number | null;
+  readonly orgBudgetCents: number | null;
+}
+
+export const SCOPE_BUDGET = { minimum: 0, maximum: 1e12 };
+
+/** As a context carries them. */
+export const scopeLimitsOnTheWire = ({ projectBudgetCents, orgBudgetCents }: ScopeBudgets): ILimit[] =>
+  Object.entries({ project: projectBudgetCents, org: orgBudgetCents }).flatMap(([scope, value]) =>
+    value === null ? [] : [{ type: 'budget', window: 'month', unit: 'cents', scope, value }],
+  );

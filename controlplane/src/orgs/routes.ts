@@ -1,6 +1,6 @@
 import type { App } from '../http/app.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { OrganizationInput, OrganizationReply } from './schema.js';
+import { OrganizationInput, OrganizationPatch, OrganizationPatched, OrganizationReply } from './schema.js';
 import type { OrganizationService } from './service.js';
 
 export function organizationRoutes(app: App, orgs: OrganizationService): void {
@@ -16,9 +16,9 @@ export function organizationRoutes(app: App, orgs: OrganizationService): void {
     '/v1/orgs/:id',
     {
       config: { access: 'admin', tokens: false },
-      schema: { params: IdParams, body: OrganizationInput, response: { 200: OrganizationReply } },
+      schema: { params: IdParams, body: OrganizationPatch, response: { 200: OrganizationPatched } },
     },
-    async ({ actor, params, body }) => ({ org: await orgs.rename(actor, params.id, body.name) }),
+    async ({ actor, params, body }) => ({ org: await orgs.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/orgs/:id',

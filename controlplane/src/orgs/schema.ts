@@ -1,6 +1,22 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/schema.js';
 import { Body, PublicName } from '../http/schema.js';
+import { SCOPE_BUDGET } from '../limits/limit-fields.js';
+
+const BudgetCents = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  ...SCOPE_BUDGET,
+  description: 'US cents per calendar month over all agents of the organization; null: no budget.',
+});
 
 export const OrganizationInput = Body({ name: PublicName });
+export const OrganizationPatch = Type.Object(
+  { name: Type.Optional(PublicName), budgetCentsMonthly: Type.Optional(BudgetCents) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type OrganizationPatch = Static<typeof OrganizationPatch>;
 export const OrganizationReply = Type.Object({ org: OrganizationWithRole });
+export const OrganizationPatched = Type.Object({
+  org: Type.Object({ ...OrganizationWithRole.properties, budgetCentsMonthly: BudgetCents }),
+});
+export type OrganizationPatched = Static<typeof OrganizationPatched>;

@@ -6,6 +6,7 @@ import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import { invalidate } from '../watch/invalidate.js';
+import type { OrganizationPatch, OrganizationPatched } from './schema.js';
 import * as store from './store.js';
 
 const CREATED_MAX = 5;
@@ -29,14 +30,18 @@ export class OrganizationService {
   }
 
   /** Only the one that the session is in. */
-  async rename(actor: Actor, id: string, name: string): Promise<OrganizationWithRole> {
+  async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationPatched['org']> {
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {
       const before = await store.lockOrganization(tx, id);
       if (before === null) throw new NotFound('organization');
-      await store.renameOrganization(tx, id, name);
-      await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, { name: [before.name, name] });
-      return { ...before, name, role: actor.role };
+      const after = { ...before, ...patch };
+      await store.updateOrganization(tx, id, after);
+      const fields = Object.keys(patch) as (keyof OrganizationPatch)[];
+      const changes = Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const]));
+      await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, changes);
+      if (patch.budgetCentsMonthly !== undefined) await invalidate(tx, [{ kind: 'org', id }]);
+      return { ...after, role: actor.role };
     });
   }
 

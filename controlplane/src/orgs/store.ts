@@ -4,6 +4,8 @@ export interface OrganizationRow {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
+  /** Null: none. */
+  readonly budgetCentsMonthly: number | null;
 }
 
 /** Of those that still exist. The user's other attempts wait. */
@@ -15,12 +17,18 @@ export async function countCreatedBy(tx: Tx, userId: string): Promise<number> {
 }
 
 export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow | null> {
-  const [row] = await tx<OrganizationRow[]>`select id, name, slug from organizations where id = ${id} for update`;
+  const [row] = await tx<OrganizationRow[]>`
+    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly" from organizations where id = ${id} for update`;
   return row ?? null;
 }
 
-export async function renameOrganization(tx: Tx, id: string, name: string): Promise<void> {
-  await tx`update organizations set name = ${name} where id = ${id}`;
+export async function updateOrganization(
+  tx: Tx,
+  id: string,
+  { name, budgetCentsMonthly }: Pick<OrganizationRow, 'name' | 'budgetCentsMonthly'>,
+): Promise<void> {
+  await tx`
+    update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly} where id = ${id}`;
 }
 
 /** With everything in it; what its agents spent stays in the ledger. */

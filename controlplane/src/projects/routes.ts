@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import { PageQuery, page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { ProjectInput, ProjectList, ProjectReply } from './schema.js';
+import { ProjectInput, ProjectList, ProjectPatch, ProjectReply } from './schema.js';
 import type { ProjectService } from './service.js';
 
 const BY_ID = { params: { id: 'project' } } as const;
@@ -34,9 +34,9 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     '/v1/projects/:id',
     {
       config: { access: 'admin', project: BY_ID },
-      schema: { params: IdParams, body: ProjectInput, response: { 200: ProjectReply } },
+      schema: { params: IdParams, body: ProjectPatch, response: { 200: ProjectReply } },
     },
-    async ({ actor, params, body }) => ({ project: await projects.rename(actor, params.id, body.name) }),
+    async ({ actor, params, body }) => ({ project: await projects.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/projects/:id',

@@ -1,10 +1,27 @@
 import { type Static, Type } from 'typebox';
 import { PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SCOPE_BUDGET } from '../limits/limit-fields.js';
 
-export const Project = Type.Object({ id: Uuid, name: Type.String(), slug: Type.String(), createdAt: Timestamp });
+const BudgetCents = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  ...SCOPE_BUDGET,
+  description: 'US cents per calendar month over all agents of the project; null: no budget.',
+});
+export const Project = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  budgetCentsMonthly: BudgetCents,
+  createdAt: Timestamp,
+});
 export type Project = Static<typeof Project>;
 
 export const ProjectInput = Body({ name: Name });
+export const ProjectPatch = Type.Object(
+  { name: Type.Optional(Name), budgetCentsMonthly: Type.Optional(BudgetCents) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type ProjectPatch = Static<typeof ProjectPatch>;
 export const ProjectReply = Type.Object({ project: Project });
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...PageReply });

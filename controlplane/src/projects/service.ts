@@ -6,7 +6,8 @@ import { Conflict, NotFound } from '../domain/errors.js';
 import { freeSlug, slugOf } from '../domain/slug.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
-import type { Project } from './schema.js';
+import { invalidate } from '../watch/invalidate.js';
+import type { Project, ProjectPatch } from './schema.js';
 import * as store from './store.js';
 
 export class ProjectService {
@@ -31,12 +32,16 @@ export class ProjectService {
     });
   }
 
-  async rename(actor: Actor, id: string, name: string): Promise<Project> {
+  async update(actor: Actor, id: string, patch: ProjectPatch): Promise<Project> {
     return this.sql.begin(async (tx) => {
       const before = await store.loadProject(tx, actor.orgId, id);
-      const row = await store.renameProject(tx, actor.orgId, id, name);
-      if (before === null || row === null) throw new NotFound('project');
-      await recordAudit(tx, actor, 'project.update', { type: 'project', id }, { name: [before.name, name] });
+      if (before === null) throw new NotFound('project');
+      const row = await store.updateProject(tx, actor.orgId, id, { ...before, ...patch });
+      if (row === null) throw new NotFound('project');
+      const fields = Object.keys(patch) as (keyof ProjectPatch)[];
+      const changes = Object.fromEntries(fields.map((field) => [field, [before[field], row[field]] as const]));
+      await recordAudit(tx, actor, 'project.update', { type: 'project', id }, changes);
+      if (patch.budgetCentsMonthly !== undefined) await invalidate(tx, [{ kind: 'project', id }]);
       return present(row);
     });
   }

@@ -5,6 +5,8 @@ export interface ProjectRow {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
+  /** Null: none. */
+  readonly budgetCentsMonthly: number | null;
   readonly createdAt: Date;
 }
 
@@ -17,7 +19,7 @@ export async function listProjects(
 ): Promise<Listed<ProjectRow>> {
   const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}`;
   const rows = await sql<ProjectRow[]>`
-    select id, name, slug, created_at as "createdAt" from projects
+    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt" from projects
      where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where ${where}`;
   return { rows, total: count!.total };
@@ -25,7 +27,7 @@ export async function listProjects(
 
 export async function loadProject(sql: Sql | Tx, orgId: string, id: string): Promise<ProjectRow | null> {
   const [row] = await sql<ProjectRow[]>`
-    select id, name, slug, created_at as "createdAt" from projects where org_id = ${orgId} and id = ${id}`;
+    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt" from projects where org_id = ${orgId} and id = ${id}`;
   return row ?? null;
 }
 
@@ -36,14 +38,20 @@ export async function insertProject(
   const [row] = await tx<ProjectRow[]>`
     insert into projects (id, org_id, name, slug)
     values (${project.id}, ${project.orgId}, ${project.name}, ${project.slug})
-    returning id, name, slug, created_at as "createdAt"`;
+    returning id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt"`;
   return row!;
 }
 
-export async function renameProject(tx: Tx, orgId: string, id: string, name: string): Promise<ProjectRow | null> {
+export async function updateProject(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  { name, budgetCentsMonthly }: Pick<ProjectRow, 'name' | 'budgetCentsMonthly'>,
+): Promise<ProjectRow | null> {
   const [row] = await tx<ProjectRow[]>`
-    update projects set name = ${name} where org_id = ${orgId} and id = ${id}
-    returning id, name, slug, created_at as "createdAt"`;
+    update projects set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly}
+     where org_id = ${orgId} and id = ${id}
+    returning id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt"`;
   return row ?? null;
 }
 

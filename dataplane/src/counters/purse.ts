@@ -94,12 +94,6 @@ export class Purse implements BagItem {
     if (!left) this.#unconfirmed.delete(this);
   }
 
-  /** The store may have lost what it confirmed: all of it is to be told again. */
-  retell(): void {
-    for (const total of this.totals) total.confirmedNanos = 0;
-    if (this.totals.length > 0) this.#unconfirmed.add(this);
-  }
-
   hold(nanos: number): void {
     if (this.holdNanos === 0) this.#holding.add(this);
     this.holdNanos += nanos;

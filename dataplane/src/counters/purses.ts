@@ -53,9 +53,8 @@ export class Purses {
     }
   }
 
-  /** The store has lost data: everything is to be told again. */
-  retellAll(): void {
-    for (const purse of this.#byTag.values()) purse.retell();
+  all(): Purse[] {
+    return [...this.#byTag.values()];
   }
 
   /**

@@ -72,7 +72,8 @@ export class RedisNode {
   #probe: Call | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
-  #retelling = false;
+  /** The store has lost what it had of these. */
+  #toRetell: Purse[] = [];
   #onIdle: (() => void) | null = null;
 
   constructor(link: ScriptLink, settings: RedisNodeSettings, purses: Purses, log: Logger, metrics: CountersMetrics) {
@@ -222,20 +223,20 @@ export class RedisNode {
       const known = total.confirmedNanos;
       if (foundNanos < known && this.#purses.noteLoss(total.confirmedAtMs, nowMs)) {
         this.enforcement.noteDataLost();
-        this.#purses.retellAll();
-        this.#retelling = true;
+        this.#toRetell = this.#purses.all();
         this.onDataLost();
       }
       purse.confirm(total, sentNanos, nowMs);
     }
-    if (this.#retelling && this.enforcement.on) this.#retell();
+    if (this.#toRetell.length > 0) this.#retell();
   }
 
-  /** After a loss: what the store has not confirmed, one call after the other. */
+  /** After a loss: all that the store had been told, some of it with each call. */
   #retell(): void {
-    const batch = this.#unconfirmedBatch();
-    this.#retelling = batch.purses.length > 0;
-    if (this.#retelling) this.#send(newCall(batch, false));
+    for (const purse of this.#toRetell.splice(-PURSES_PER_PROBE_MAX)) {
+      const slot = this.#settings.ownSlotOf(purse.tag);
+      if (slot !== null && purse.totals.length > 0) this.report(slot, purse);
+    }
   }
 
   #failed(call: Call, failure: ScriptFailure): void {

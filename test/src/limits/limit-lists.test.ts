@@ -8,10 +8,21 @@ import { expect, test } from 'vitest';
 
 type AssembleArguments = Parameters<typeof assembleContext>;
 
+const noBudgets = { projectBudgetCents: null, orgBudgetCents: null };
+
 /** As the wire carries the context of an agent with these limits. */
 function onTheWire(own: Readonly<Record<string, number | null>>): IAgentContext {
   const key = { id: 'key-1', orgId: 'org-1', scope: 'agent', expiresAtMs: null } as const;
-  const agent = { id: 'agent-1', spendMonth: '2026-11', spendNanos: '5', accounts: [], customSlugs: [], ...own };
+  const agent = {
+    id: 'agent-1',
+    spendMonth: '2026-11',
+    spendNanos: '5',
+    accounts: [],
+    customSlugs: [],
+    scopes: [],
+    ...noBudgets,
+    ...own,
+  };
   const catalogue = { providers: [], get: () => null } as unknown as AssembleArguments[2];
   const context = assembleContext(key, agent as unknown as AssembleArguments[1], catalogue, () => null);
   return AgentContext.decode(AgentContext.encode(context).finish());

@@ -143,6 +143,36 @@ test('budget: refused exactly when the sum of known usage reaches it, to the nan
   expect(provider.callsOf('budget')).toBe(11);
 });
 
+test('budget: of the project, over its agents and both data planes; the answer says which', async () => {
+  const first = await newAgent({ budgetCentsMonthly: 1_000 });
+  const second = await newAgent({ rpmLimit: 1_000 });
+  const path = `/v1/projects/${tenant.projectId}`;
+  const spent = async (): Promise<number> => {
+    const { body } = await send(`${urls[0]}/v1/self`, { headers: { authorization: `Bearer ${second.token}` } });
+    const self = (await body.json()) as { budgets: { scope: string; spentCents: number }[] };
+    return self.budgets.find(({ scope }) => scope === 'project')?.spentCents ?? -1;
+  };
+  expect((await tenant.call('PATCH', path, { budgetCentsMonthly: 1_000_000 })).status).toBe(200);
+  await until(async () => (await spent()) >= 0, 'the data planes know of the budget');
+  const before = await spent();
+  expect((await tenant.call('PATCH', path, { budgetCentsMonthly: before + 4 })).status).toBe(200);
+  const fiveCents = 50_000_000 / TOKEN_NANOS;
+  expect((await call(urls[0]!, first.token, 'project', fiveCents)).status).toBe(200);
+  let refused = await call(urls[1]!, second.token, 'project', 1);
+  while (refused.status === 200) refused = await call(urls[1]!, second.token, 'project', 1);
+  expect(refused.body).toMatchObject({ limitType: 'budget', scope: 'project', budgetCents: before + 4 });
+  expect((await tenant.call('PATCH', path, { budgetCentsMonthly: null })).status).toBe(200);
+  await until(async () => (await call(urls[1]!, second.token, 'project', 1)).status === 200, 'the budget is gone');
+  const org = await tenant.call('PATCH', `/v1/orgs/${tenant.orgId}`, { budgetCentsMonthly: 0 });
+  expect(org.body.org).toMatchObject({ budgetCentsMonthly: 0 });
+  await until(
+    async () => (await call(urls[1]!, second.token, 'org', 1)).body.scope === 'org',
+    'the organization’s budget',
+  );
+  expect((await tenant.call('PATCH', `/v1/orgs/${tenant.orgId}`, { budgetCentsMonthly: null })).status).toBe(200);
+  await until(async () => (await call(urls[1]!, second.token, 'org', 1)).status === 200, 'that budget is gone, too');
+});
+
 test('limits: a raised limit takes effect on the running window', async () => {
   const { id, token } = await newAgent({ rpmLimit: 2 });
   for (const status of [200, 200, 429]) expect((await call(urls[0]!, token, 'raised')).status).toBe(status);

@@ -2,7 +2,7 @@
  * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, rpd, budgetCents}, spentCents, month, budgetResetAt,
- *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt, policy}] }
+ *     budgets [{scope, budgetCents, spentCents, heldCents}], providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -12,7 +12,7 @@
 import type { Circuits } from '../../circuit/circuits.js';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { AgentStanding, Counters, WindowStanding } from '../../counters/counters.js';
-import { BUDGET_ROW, LIMIT_TABLE, type Limits, shown, UNLIMITED } from '../../counters/limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, type Limits, MONEY_ROWS, shown, UNLIMITED } from '../../counters/limit-table.js';
 import type { Exchange } from '../exchange.js';
 import { DONE, type Stage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
@@ -51,6 +51,7 @@ function describe(
     },
     limits: describeLimits(context.terms.limits),
     spentCents: standing === null ? null : shown(BUDGET, standing.spends[0]!.spentNanos),
+    budgets: describeBudgets(standing, context.terms.limits),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
     providers: Array.from(context.upstreams.values(), (upstream) => {
@@ -86,4 +87,17 @@ function describeWindows(limits: Limits, window: WindowStanding | undefined): Re
     figures[`${type}ResetAt`] = window?.resetAtSec[at] ?? null;
   });
   return figures;
+}
+
+/** `[{scope, budgetCents, spentCents, heldCents}]` of every scope that has a budget. */
+function describeBudgets(standing: AgentStanding | null, limits: Limits): readonly object[] {
+  return MONEY_ROWS.flatMap((at) => {
+    const row = LIMIT_TABLE[at]!;
+    const budgetCents = shown(row, limits[at]!);
+    if (budgetCents === null) return [];
+    const spend = standing?.spends.find((one) => one.row === at);
+    const cents = (nanos: number | undefined): number | null => (nanos === undefined ? null : shown(row, nanos));
+    const { scope } = row;
+    return [{ scope, budgetCents, spentCents: cents(spend?.spentNanos), heldCents: cents(spend?.heldNanos) }];
+  });
 }
