@@ -364,6 +364,35 @@ function readLines(
 }
 const FREE = { tokensInUncached: 0, tokensCacheRead: 0, tokensOut: 0 };
 
+describe('meter: hosted tools', () => {
+  const output = [
+    { type: 'file_search_call', id: 'fs_1', status: 'completed' },
+    { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' },
+    { type: 'file_search_call', id: 'fs_2', status: 'completed' },
+    { type: 'code_interpreter_call', id: 'ci_2', container_id: 'cntr_1' },
+    { type: 'code_interpreter_call', id: 'ci_3', container_id: 'cntr_2' },
+    { type: 'message', container_id: null },
+  ];
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+  const body = JSON.stringify({ id: 'resp_1', model: 'gpt-5-mini', status: 'completed', output, usage });
+
+  it('searches count by the call, interpreters by their containers, streamed or not, at any chunk boundaries', () => {
+    const stream = `event: response.completed\ndata: {"type":"response.completed","response":${body}}\n\n`;
+    fc.assert(
+      fc.property(cutsArb, (cuts) => {
+        const path = '/v1/responses';
+        const whole = read({ path }, Buffer.from(body), cuts);
+        const streamed = read({ path, contentType: SSE_TYPE }, Buffer.from(stream), cuts);
+        for (const { extras } of [whole, streamed]) expect(extras).toMatchObject({ fileSearches: 2, containers: 2 });
+      }),
+    );
+  });
+
+  it('a call without them has none', () => {
+    expect(read({}, chatBody('x')).extras).toMatchObject({ fileSearches: 0, containers: 0, webSearches: 0 });
+  });
+});
+
 describe('meter: background responses', () => {
   const get = { method: 'GET', path: '/v1/responses/resp_67c9' };
   const done = backgroundBody('completed', RESPONSES_USAGE);

@@ -32,6 +32,10 @@ interface BillingExtras {
   /** Anthropic `inference_geo`: `us` costs more. */
   readonly inferenceGeo: string | null;
   readonly webSearches: number;
+  /** Calls of the hosted file search. */
+  readonly fileSearches: number;
+  /** Containers in which a hosted code interpreter ran. */
+  readonly containers: number;
   /** Part of tokensCacheWrite with a 1 h lifetime (dearer at Anthropic). */
   readonly cacheWrite1h: number;
   /** Parts of tokensInUncached and of tokensOut that have prices of their own on some models. */

@@ -38,6 +38,7 @@ const BACKGROUND = 7;
 const ID = 8;
 const OUTPUT_TYPE = 9;
 const CUSTOM_ID = 10;
+const CONTAINER_ID = 11;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -63,6 +64,9 @@ const PATHS = compilePaths({
   'response.output[].type': OUTPUT_TYPE,
   'response.body.output[].type': OUTPUT_TYPE,
   custom_id: CUSTOM_ID,
+  'output[].container_id': CONTAINER_ID,
+  'response.output[].container_id': CONTAINER_ID,
+  'response.body.output[].container_id': CONTAINER_ID,
 });
 
 /** Paths whose 2xx answer costs money even when it says nothing of usage. */
@@ -82,6 +86,7 @@ const GENERATING = [
   '/remix',
 ];
 const SEARCHES_MAX = 1_000;
+const CONTAINERS_MAX = 100;
 
 export class OpenAiReader implements UsageReader {
   readonly paths: ScanNode = PATHS;
@@ -104,6 +109,9 @@ export class OpenAiReader implements UsageReader {
   #code: string | null = null;
   #error: string | null = null;
   #searches = 0;
+  #fileSearches = 0;
+  /** Several calls of an interpreter share one: counted once. */
+  #containers: string[] | null = null;
 
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
@@ -143,11 +151,15 @@ export class OpenAiReader implements UsageReader {
       case ID:
         this.#id = parseString(text, 128);
         return;
+      case CONTAINER_ID:
+        if (text !== null && text !== 'null') this.#container(text);
+        return;
       case CUSTOM_ID:
         this.#customId = parseString(text, 256);
         return;
       default:
         if (text === '"web_search_call"') this.#searches++;
+        else if (text === '"file_search_call"') this.#fileSearches++;
     }
   }
 
@@ -160,9 +172,16 @@ export class OpenAiReader implements UsageReader {
     this.#deltas = 0;
   }
 
+  #container(id: string): void {
+    this.#containers ??= [];
+    if (this.#containers.length < CONTAINERS_MAX && !this.#containers.includes(id)) this.#containers.push(id);
+  }
+
   documentEnd(kind: EventKind): void {
     if (this.#hasUsage && this.#counts !== null) {
       this.#counts.webSearches = Math.min(SEARCHES_MAX, this.#searches);
+      this.#counts.fileSearches = Math.min(SEARCHES_MAX, this.#fileSearches);
+      this.#counts.containers = this.#containers?.length ?? 0;
     } else if (this.#documents > 0 && kind !== EVENT_ERROR && this.#error === null && this.#type === null) {
       this.#deltas++; // a chat chunk that only looked as if it had usage
     }
@@ -174,6 +193,8 @@ export class OpenAiReader implements UsageReader {
     this.#code = null;
     this.#error = null;
     this.#searches = 0;
+    this.#fileSearches = 0;
+    this.#containers = null;
   }
 
   /** One line of a batch's results has ended. A line that failed has no usage. */

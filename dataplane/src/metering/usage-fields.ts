@@ -22,6 +22,9 @@ export interface Counts {
   /** Transcription that is billed by time. */
   audioSeconds: number;
   webSearches: number;
+  /** Hosted tools that are billed by the call, and containers of a code interpreter, which are by the piece. */
+  fileSearches: number;
+  containers: number;
 }
 
 /** Far above any context window; a larger figure is a lie or an accident and is not booked. */
@@ -41,6 +44,8 @@ export const emptyCounts = (): Counts => ({
   imageIn: 0,
   audioSeconds: 0,
   webSearches: 0,
+  fileSearches: 0,
+  containers: 0,
 });
 
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */

@@ -56,6 +56,8 @@ export function readingOf(
       speed: facts.speed ?? null,
       inferenceGeo: facts.inferenceGeo ?? null,
       webSearches: counts.webSearches,
+      fileSearches: counts.fileSearches,
+      containers: counts.containers,
       cacheWrite1h: counts.cacheWrite1h,
       audioTokensIn: counts.audioIn,
       imageTokensIn: counts.imageIn,

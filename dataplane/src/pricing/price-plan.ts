@@ -47,6 +47,10 @@ export interface ListPrice {
   readonly imageOut?: number | undefined;
 }
 
+/** $2.50 per 1000 calls, and $0.03 for a container of 1 GB (OpenAI; the sizes are not reported). */
+const PICO_PER_FILE_SEARCH = 2_500_000_000;
+const PICO_PER_CONTAINER = 30_000_000_000;
+
 /** Twice the list price, at both vendors. */
 export const FAST_PERCENT = 200;
 
@@ -86,6 +90,8 @@ export function tokensCostNanos(plan: PricePlan, reading: UsageReading): number 
   const percent = surchargePercent(plan, reading);
   if (percent !== 100) sum.scale(percent);
   sum.add(extras.webSearches, plan.picoPerWebSearch);
+  sum.add(extras.fileSearches, PICO_PER_FILE_SEARCH);
+  sum.add(extras.containers, PICO_PER_CONTAINER);
   sum.add(extras.audioSeconds, plan.picoPerAudioSecond);
   return sum.nanos();
 }

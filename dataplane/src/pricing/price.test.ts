@@ -68,6 +68,13 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       usage('gpt-6-sol', { inUncached: 1, cacheRead: 272_000, out: 100 }),
       4_000 + 108_800_000 + 1_500_000,
     ],
+    // 1000 x $0.25 + 100 x $2 a million, three file searches at $2.50 a thousand, two containers at $0.03
+    [
+      'hosted tools',
+      openai,
+      usage('gpt-5-mini', { inUncached: 1000, out: 100, fileSearches: 3, containers: 2 }),
+      450_000 + 7_500_000 + 60_000_000,
+    ],
     // Half of $2 / $10
     [
       'gpt-6-sol, a line of a batch',
