@@ -63,7 +63,7 @@ test('websocket: an open one holds its place among the calls under way, until it
   await gateway.stop();
   const { port } = http.address() as AddressInfo;
   const context = contextOf([upstreamOf(`http://127.0.0.1:${port}`, { websocket: true })]);
-  gateway = await Fixture.start(context, { inflightMax: 1 });
+  gateway = await Fixture.start(context, { inflightMax: 1, inflightPerOrgMax: 10 });
   const { agent } = await opened('/live');
   const refused = dial('/more');
   const [, response] = await new Promise<[unknown, IncomingMessage]>((resolve) =>
