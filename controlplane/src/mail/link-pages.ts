@@ -57,7 +57,7 @@ const PAGES: readonly LinkPage[] = [
       {
         name: 'name',
         label: 'Your name, if you have no account yet',
-        attributes: 'autocomplete="name" maxlength="200"',
+        attributes: 'autocomplete="name" maxlength="80"',
       },
       {
         name: 'password',
@@ -94,18 +94,21 @@ form.addEventListener('submit', async (event) => {
 });
 `;
 
-const STYLE = `
+/** Of every page that this server makes itself. */
+export const PAGE_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 26rem; margin: 15vh auto; padding: 0 1rem; }
-label, input, button { display: block; width: 100%; box-sizing: border-box; font: inherit; }
-input, button { margin: .25rem 0 1rem; padding: .5rem; }
+label, input, select, button { display: block; width: 100%; box-sizing: border-box; font: inherit; }
+input, select, button { margin: .25rem 0 1rem; padding: .5rem; }
 [hidden] { display: none; }
 `;
 
 const sourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const POLICY =
-  `default-src 'none'; script-src ${sourceHash(LINK_PAGE_SCRIPT)}; style-src ${sourceHash(STYLE)}; connect-src 'self'; ` +
+/** A page runs its one script, has its one style, and talks to this server only. */
+export const pagePolicy = (script: string): string =>
+  `default-src 'none'; script-src ${sourceHash(script)}; style-src ${sourceHash(PAGE_STYLE)}; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY = pagePolicy(LINK_PAGE_SCRIPT);
 
 const fieldHtml = ({ name, label, attributes }: Field): string =>
   `<label>${label}<input name="${name}" ${attributes}></label>`;
@@ -115,7 +118,7 @@ const pageHtml = ({ title, endpoint, fields, action, done }: LinkPage): string =
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${PAGE_STYLE}</style>
 <h1>${title}</h1>
 <form data-endpoint="${endpoint}" data-done="${done}">${fields.map(fieldHtml).join('')}<button>${action}</button></form>
 <output role="status"></output>

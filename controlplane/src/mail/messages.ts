@@ -51,3 +51,14 @@ ${invitationLink(publicUrl, token)}
 Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}", "name": "…", "password": "…"}
 (without an account: your name and a new password; with one: its password, or the header of one of its sessions)${FOOTER}`,
 });
+
+/** Nothing of what the device says of itself: a stranger may have chosen it. */
+export const deviceMail = (to: string, { ip, role }: { readonly ip: string; readonly role: string }): Mail => ({
+  to,
+  purpose: 'device',
+  subject: 'A device was let in',
+  text: `You approved a device that asked from the address ${ip}: it may act for you with at most the role ${role}.
+
+If it was not you, change your password: that ends all sessions. You see and end them one by one with GET and DELETE
+/v1/sessions.\n`,
+});

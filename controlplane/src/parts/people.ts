@@ -5,6 +5,10 @@ import { auditRoutes } from '../audit/routes.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import { configRoutes } from '../auth/config-routes.js';
 import type { SessionCookie } from '../auth/cookie.js';
+import { DeviceLogin } from '../auth/device-login.js';
+import { devicePageRoute } from '../auth/device-page.js';
+import { deviceRoutes } from '../auth/device-routes.js';
+import { pruneDevices } from '../auth/device-store.js';
 import { pruneAnswers } from '../auth/idempotency-store.js';
 import { managementTokenRoutes } from '../auth/management-token-routes.js';
 import { ManagementTokens } from '../auth/management-tokens.js';
@@ -77,6 +81,8 @@ export function buildIdentity(
   configRoutes(app, { version, proxyUrl, publicUrl, mail: config.smtpUrl === null ? 'outbox' : 'smtp' }, signup);
   organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'));
   authRoutes(app, { auth, sessions, recovery, throttle });
+  deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);
+  devicePageRoute(app);
   managementTokenRoutes(app, new ManagementTokens(sql));
   sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
@@ -87,6 +93,7 @@ export function buildIdentity(
     await throttle.prune();
     await pruneEmailTokens(sql);
     await pruneSessions(sql);
+    await pruneDevices(sql);
     await pruneAnswers(sql);
     await pruneInvitations(sql);
     await pruneAudit(sql, config.auditRetentionDays);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { newCookieSecret } from '@acg/controlplane/auth/cookie';
 import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
 import type { Member, TestControlPlane } from '../../control-plane.js';
@@ -25,6 +25,19 @@ async function browserOf(plane: TestControlPlane, member: Member): Promise<Recor
     insert into sessions (id, user_id, org_id, kind, secret_hash, ip, user_agent, expires_at)
     values (gen_random_uuid(), ${member.userId}, ${member.orgId}, 'browser', ${hash}, '', '', now() + interval '1 day')`;
   return { ...OWN_PAGE, cookie: `acg_session=${secret}` };
+}
+
+/** A device that waits for its approval by the owner, or has it. */
+async function deviceLogin({ plane, owner }: ExampleContext, approved = false) {
+  const letters = Array.from(randomBytes(8), (byte) => 'BCDFGHJKLMNPQRSTVWXZ'[byte % 20]).join('');
+  const deviceCode = randomBytes(32).toString('base64url');
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  await plane.database.sql`
+    insert into device_logins (id, device_code_hash, user_code_hash, client, hostname, ip, status, user_id,
+                               session_version, org_id, role, expires_at)
+    values (gen_random_uuid(), ${hash(deviceCode)}, ${hash(letters)}, 'acg', '', '', ${approved ? 'approved' : 'pending'},
+            ${owner.userId}, 1, ${owner.orgId}, 'viewer', now() + interval '10 minutes')`;
+  return { deviceCode, userCode: letters };
 }
 
 async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
@@ -73,6 +86,27 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: async (context) => ({
       body: { token: (await invitation(context)).token, name: 'Invited', password: PASSWORD },
     }),
+  },
+  'POST /v1/auth/device': {
+    prepare: () => ({ body: { client: 'acg 0.1.0', hostname: 'laptop' } }),
+    success: 201,
+    unaudited: LIMITED,
+  },
+  'POST /v1/auth/device/token': {
+    prepare: async (context) => ({ body: { deviceCode: (await deviceLogin(context, true)).deviceCode } }),
+    unaudited: 'the approval is in the trail',
+  },
+  'POST /v1/auth/device/lookup': {
+    prepare: async (context) => ({ body: { userCode: (await deviceLogin(context)).userCode } }),
+    unaudited: LIMITED,
+  },
+  'POST /v1/auth/device/approve': {
+    prepare: async (context) => ({
+      body: { userCode: (await deviceLogin(context)).userCode, orgId: context.owner.orgId, role: 'viewer' },
+    }),
+  },
+  'POST /v1/auth/device/deny': {
+    prepare: async (context) => ({ body: { userCode: (await deviceLogin(context)).userCode } }),
   },
   'POST /v1/auth/logout': { prepare: () => ({}) },
   'POST /v1/auth/change-password': {

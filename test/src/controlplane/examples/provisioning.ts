@@ -67,7 +67,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
   'PATCH /v1/agents/:id': {
     prepare: async (context) => ({
       params: { id: (await newAgent(context)).id },
-      body: { name: 'Renamed', description: '', rpmLimit: null, budgetCentsMonthly: 5, usageThresholds: [50, 90] },
+      body: { name: 'Renamed', description: '', rpmLimit: null, usageThresholds: [50, 90] },
     }),
   },
   'PATCH /v1/agents/:id/status': {

@@ -1,0 +1,144 @@
+/**
+ * Login of a program that has no browser. It shows a short code; its user, who has just given a password, types that code
+ * into a page of this service, sees what asks and from where, and lets it into one organization with a role no higher than
+ * the own. The code never stands in an address, so no link can carry somebody else's; the long code works once.
+ */
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/trail.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../domain/errors.js';
+import { type Actor, atLeast, type Role } from '../http/access.js';
+import type { Mailer } from '../mail/mailer.js';
+import { deviceMail } from '../mail/messages.js';
+import * as devices from './device-store.js';
+import type { LoginReply, OrganizationWithRole } from './schema.js';
+import type { Client, Sessions } from './sessions.js';
+import * as store from './store.js';
+import { addressKey, type Throttle } from './throttle.js';
+
+/** No vowels, so no words; nothing that is read for something else. */
+const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
+const CODE_TRIES = 5;
+const STARTS_MAX = 60;
+/** Short codes that one user may try. */
+const CODES_MAX = 20;
+const WINDOW_S = 600;
+
+interface Started {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly verificationUrl: string;
+  readonly expiresIn: number;
+  readonly interval: number;
+}
+
+export class DeviceLogin {
+  constructor(
+    readonly sql: Sql,
+    readonly sessions: Sessions,
+    readonly throttle: Throttle,
+    readonly mailer: Mailer,
+    readonly publicUrl: string,
+  ) {}
+
+  async start(client: string, hostname: string, ip: string): Promise<Started> {
+    await this.throttle.count(`device:${addressKey(ip)}`, STARTS_MAX, WINDOW_S, 'device logins from this address');
+    const deviceCode = randomBytes(32).toString('base64url');
+    for (let n = 0; n < CODE_TRIES; n++) {
+      const userCode = newUserCode();
+      const hashes = { deviceCodeHash: sha256(deviceCode), userCodeHash: hashUserCode(userCode) };
+      if (await devices.insertDevice(this.sql, { id: uuidv7(Date.now()), ...hashes, client, hostname, ip })) {
+        const verificationUrl = `${this.publicUrl}/device`;
+        const times = { expiresIn: devices.DEVICE_LIFETIME_S, interval: devices.POLL_INTERVAL_S };
+        return { deviceCode, userCode, verificationUrl, ...times };
+      }
+    }
+    throw new Conflict('no free code: try again');
+  }
+
+  async lookup(
+    actor: Actor,
+    userCode: string,
+  ): Promise<{ device: devices.PendingDevice; orgs: readonly OrganizationWithRole[] }> {
+    return this.#decide(actor, userCode, async (tx, device) => ({
+      device,
+      orgs: await store.listOrganizations(tx, actor.userId),
+    }));
+  }
+
+  async approve(actor: Actor, userCode: string, orgId: string, role: Role): Promise<void> {
+    const ip = await this.#decide(actor, userCode, async (tx, device) => {
+      const user = await store.loadUser(tx, actor.userId);
+      const org = (await store.listOrganizations(tx, actor.userId)).find(({ id }) => id === orgId);
+      if (user === null || org === undefined) throw new NotFound('organization');
+      if (!atLeast(org.role, role))
+        throw new Forbidden(`you are ${org.role} there: a device of yours cannot be ${role}`);
+      await devices.approveDevice(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
+      const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
+      await recordAudit(tx, { ...actor, orgId }, 'device.approve', { type: 'user', id: user.id }, changes);
+      return device.ip;
+    });
+    this.mailer.enqueue(deviceMail(actor.email, { ip, role }));
+  }
+
+  async deny(actor: Actor, userCode: string): Promise<void> {
+    await this.#decide(actor, userCode, async (tx, device) => {
+      await devices.denyDevice(tx, device.id);
+      await recordAudit(
+        tx,
+        actor,
+        'device.deny',
+        { type: 'user', id: actor.userId },
+        { client: [null, device.client] },
+      );
+    });
+  }
+
+  /** For the program: its session, once; until then an {@link InvalidInput} whose text says how it stands. */
+  async token(deviceCode: string, client: Client): Promise<LoginReply> {
+    const polled = await devices.pollDevice(this.sql, sha256(deviceCode));
+    if (polled === null) throw new InvalidInput('expired_token');
+    if (polled.tooSoon) throw new InvalidInput('slow_down');
+    if (polled.status === 'pending') throw new InvalidInput('authorization_pending');
+    if (polled.status === 'denied') throw new InvalidInput('access_denied');
+    return this.sql.begin(async (tx) => {
+      const approval = await devices.takeApproval(tx, polled.id);
+      if (approval === null) throw new InvalidInput('expired_token');
+      const { userId, version, orgId, role } = approval;
+      const user = await store.loadUser(tx, userId);
+      const org = (await store.listOrganizations(tx, userId)).find(({ id }) => id === orgId);
+      if (user === null || org === undefined || user.sessionVersion !== version)
+        throw new InvalidInput('access_denied');
+      const options = { kind: 'cli', roleMax: role, authenticated: false } as const;
+      const token = await this.sessions.open(tx, user, orgId, client, options);
+      return { token, user: { id: user.id, email: user.email, name: user.name }, orgId, orgs: [org] };
+    });
+  }
+
+  async #decide<T>(
+    actor: Actor,
+    userCode: string,
+    work: (tx: Tx, device: devices.PendingDevice) => Promise<T>,
+  ): Promise<T> {
+    if (actor.session?.recent !== true) {
+      throw new Forbidden('log in again first: a device is approved within 15 minutes of giving the password');
+    }
+    await this.throttle.count(`device-code:${actor.userId}`, CODES_MAX, WINDOW_S, 'device codes');
+    const result = await this.sql.begin(async (tx) => {
+      const device = await devices.lockPending(tx, hashUserCode(userCode));
+      if (device === null) throw new NotFound('device code: it is mistyped, used or older than 10 minutes');
+      return work(tx, device);
+    });
+    return result as T;
+  }
+}
+
+function newUserCode(): string {
+  const letters = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** As people type it: in any case, with or without the hyphen. */
+const hashUserCode = (code: string): Buffer => sha256(code.toUpperCase().replace(/[^A-Z]/g, ''));
