@@ -119,7 +119,7 @@ test('a member and a viewer receive 403 with a body { error }; reading is open t
 test('identifiers are UUID strings, timestamps ISO 8601 UTC with milliseconds', async () => {
   const owner = await signUp(plane());
   const { body } = await owner.get('/v1/projects');
-  expect(body.projects).toEqual([{ id: UUID, name: 'Default', slug: 'default', createdAt: TIMESTAMP }]);
+  expect(body.projects).toMatchObject([{ id: UUID, name: 'Default', slug: 'default', createdAt: TIMESTAMP }]);
 });
 
 test('pagination: limit defaults to 50 and is at most 100, offset defaults to 0; lists return a total', async () => {

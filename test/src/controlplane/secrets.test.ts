@@ -142,6 +142,7 @@ const SHOWN_BY: Readonly<Record<string, RegExp>> = {
   'second session': /login/,
   'third session': /refresh/,
   "guest's session": /accept/,
+  invitation: /^POST \/v1\/members /, // while mail stays on the server
   'gateway token': /^POST \/v1\/api-keys /,
   'webhook secret': /^POST \/v1\/webhooks /,
 };
