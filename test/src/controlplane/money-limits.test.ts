@@ -1,0 +1,43 @@
+/** Who may change what guards money, and what is booked for the budgets of projects and organizations. */
+import { randomUUID } from 'node:crypto';
+import { addScopeSpend } from '@acg/controlplane/ledger/ledger';
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+
+const plane = useControlPlane();
+
+test('limits of money, budgetMode and onStoreLoss need the role admin; rates do not', async () => {
+  const admin = await plane().member('admin');
+  const member = await plane().member('member', admin.orgId);
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Money' })).body.project.id;
+  const { id } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Agent' })).body.agent;
+  const path = `/v1/agents/${id}`;
+  for (const patch of [{ budgetCentsMonthly: null }, { budgetMode: 'soft' }, { onStoreLoss: 'allow' }]) {
+    expect((await member.call('PATCH', path, patch)).status).toBe(403);
+    expect((await admin.call('PATCH', path, patch)).status).toBe(200);
+  }
+  expect((await member.call('PATCH', path, { rpmLimit: 5, tpmLimit: 6 })).status).toBe(200);
+  expect((await member.call('PATCH', `/v1/projects/${projectId}`, { budgetCentsMonthly: 1 })).status).toBe(403);
+  expect((await member.call('PATCH', `/v1/orgs/${admin.orgId}`, { budgetCentsMonthly: 1 })).status).toBe(403);
+});
+
+test('what agents spend is added up for their project and organization; of a deleted one for the organization', async () => {
+  const { sql } = plane().database;
+  const admin = await plane().member('admin');
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Money' })).body.project.id;
+  const { id } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Agent' })).body.agent;
+  const { orgId } = admin;
+  const month = '2026-11';
+  const sums = [
+    { agentId: id, orgId, month, costNanos: 5, ledgerNanos: 2 },
+    { agentId: randomUUID(), orgId, month, costNanos: 7, ledgerNanos: 0 },
+  ];
+  for (let i = 0; i < 2; i++) await sql.begin((tx) => addScopeSpend(tx, sums));
+  const rows = await sql`
+    select scope, spent_nanos as spent, ledger_nanos as ledger from scope_spend
+     where scope_id in (${projectId}, ${orgId}) order by scope`;
+  expect([...rows]).toEqual([
+    { scope: 'org', spent: 24, ledger: 4 },
+    { scope: 'project', spent: 10, ledger: 4 },
+  ]);
+});
