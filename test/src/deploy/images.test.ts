@@ -40,6 +40,12 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
     }
   }
   const run = build.steps.find((step) => step.op === 'RUN')!.text;
+  // Installed without scripts: what `npm run build` does is said here step by step.
+  const { build: steps } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts as { build: string };
+  for (const script of steps.matchAll(/npm run -s (\S+)/g)) {
+    if (script[1] === 'mend' && !/-w controlplane/.test(run)) continue; // mends Postgres' client
+    expect(run).toContain(`&& npm run ${script[1]} `);
+  }
   // Without the root workspace npm keeps the root's development tools: compiler, test runner, linter.
   expect(run).toMatch(/npm prune --ignore-scripts --omit=dev --include-workspace-root -w /);
   expect(run).toMatch(/&& node scripts\/drop-foreign-binaries\.mjs$/);
