@@ -56,12 +56,6 @@ export const METERING: Area = {
       bug: 'cumulative output of message_delta is added up',
     },
     {
-      file: FIELDS,
-      find: 'for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += counts[name];',
-      put: 'for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] = counts[name];',
-      bug: 'of a batch only the last line counts',
-    },
-    {
       file: INCLUDE,
       find: "if (upstream.custom || upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
       put: "if (upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
