@@ -35,7 +35,7 @@ test('projects: 100 at once with the same name all get their own slug', async ()
 test.each([
   ['nope', 'POST', '/v1/projects', {}, 400, 'name is required'],
   ['extra', 'POST', '/v1/projects', { name: 'a', owner: 1 }, 400, 'unknown field "owner"'],
-  ['type', 'POST', '/v1/projects', { name: 7 }, 400, 'name must be string'],
+  ['type', 'POST', '/v1/projects', { name: 7 }, 400, 'name must be a string'],
   ['limit', 'GET', '/v1/projects?limit=101', undefined, 400, 'limit must be <= 100'],
   ['id', 'GET', '/v1/projects/not-a-uuid', undefined, 400, 'id must match format "uuid"'],
   ['route', 'GET', '/v1/nothing', undefined, 404, 'no such endpoint: GET /v1/nothing'],
