@@ -75,7 +75,7 @@ test('rename: by an admin, of the own organization; its slug stays', async () =>
   const owner = await plane().member('owner');
   const renamed = await owner.call('PATCH', `/v1/orgs/${owner.orgId}`, { name: 'Renamed' });
   expect(renamed.body).toEqual({
-    org: { id: owner.orgId, name: 'Renamed', slug: `org-${owner.orgId}`, role: 'owner' },
+    org: { id: owner.orgId, name: 'Renamed', slug: `org-${owner.orgId}`, role: 'owner', budgetCentsMonthly: null },
   });
   const other = await plane().member('owner');
   expect((await owner.call('PATCH', `/v1/orgs/${other.orgId}`, { name: 'x' })).status).toBe(404);
