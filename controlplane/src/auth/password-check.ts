@@ -8,15 +8,15 @@ export class PasswordCheck {
     readonly throttle: Throttle,
   ) {}
 
-  /** `stored` null: no such account. Throws `TooManyAttempts` once the account has too many failed logins. */
+  /** `stored` null: no such account. Throws `TooManyAttempts` once there are too many failed logins. */
   async isOf(email: string, stored: string | null, password: string, ip: string): Promise<boolean> {
-    await this.throttle.checkLogin(email);
+    await this.throttle.checkLogin(email, ip);
     if (!(await this.hasher.verify(stored, password, ip))) {
-      await this.throttle.failLogin(email);
+      await this.throttle.failLogin(email, ip);
       return false;
     }
     // Again: guesses sent in parallel all pass the first check.
-    await this.throttle.checkLogin(email);
+    await this.throttle.checkLogin(email, ip);
     return true;
   }
 }

@@ -64,6 +64,7 @@ export class AuthService {
       await insertNewUser(tx, user);
       const created = await foundOrganization(tx, user, request.orgName, client.ip);
       await store.setActiveOrg(tx, user.id, created.id);
+      await this.throttle.proveLogin(tx, email, client.ip);
       const version = { id: user.id, sessionVersion: 1 };
       return { org: created, token: await this.sessions.open(tx, version, created.id, client) };
     });
@@ -99,7 +100,7 @@ export class AuthService {
       throw new Unauthenticated('wrong e-mail or password');
     }
     const opened = await this.sql.begin(async (tx) => {
-      await this.throttle.forgetFailedLogins(tx, email);
+      await this.throttle.proveLogin(tx, email, ip);
       const reply = await open(tx, user);
       const actor = { userId: user.id, email, orgId: reply.orgId, ip };
       await recordAudit(tx, actor, 'session.create', { type: 'user', id: user.id }, {});

@@ -8,8 +8,21 @@ import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';
 
-const FAILED_LOGINS_MAX = 10;
-const FAILED_LOGIN_WINDOW_S = 15 * 60;
+/** So many failures in a sliding window, then 429. */
+interface FailureLimit {
+  readonly max: number;
+  readonly windowS: number;
+  readonly what: string;
+}
+
+const PER_ADDRESS: FailureLimit = {
+  max: 10,
+  windowS: 15 * 60,
+  what: 'failed logins for this account from this address',
+};
+/** Many addresses may guess together. It does not hold where the account has signed in: nobody can lock its owner out. */
+const PER_ACCOUNT: FailureLimit = { max: 100, windowS: 60 * 60, what: 'failed logins for this account' };
+const KNOWN_ADDRESS_S = 30 * 86_400;
 const ADDRESS_REQUESTS_MAX = 600;
 const ADDRESS_WINDOW_S = 60;
 const BLOCKED_ADDRESSES_MAX = 10_000;
@@ -47,32 +60,35 @@ export class Throttle {
     if (row!.count > max) throw tooMany(what, row!.left);
   }
 
-  /** Throws {@link TooManyAttempts} while the account has 10 failed logins in the last 15 minutes. */
-  async checkLogin(email: string): Promise<void> {
-    const left = await this.#loginBlockedForS(loginKey(email));
-    if (left !== null) throw tooMany('failed logins for this account', left);
+  /** Throws {@link TooManyAttempts} while there are too many failed logins (docs/contract.md#management-api). */
+  async checkLogin(email: string, ip: string): Promise<void> {
+    await this.#check(addressLoginKey(email, ip), PER_ADDRESS);
+    const left = await this.#blockedForS(loginKey(email), PER_ACCOUNT);
+    if (left !== null && !(await this.#knows(email, ip))) throw tooMany(PER_ACCOUNT.what, left);
   }
 
   /**
-   * Books a failed login; throws {@link TooManyAttempts} when the account already has 10. The caller answers 401 only
+   * Books a failed login; throws {@link TooManyAttempts} when there were too many already. The caller answers 401 only
    * after this returned, so guesses sent in parallel learn no more than guesses in a row.
    */
-  async failLogin(email: string): Promise<void> {
-    const key = loginKey(email);
-    const [booked] = await this.sql`
-      insert into throttle_marks as m (key, marked_at, expires_at)
-      values (${key}, array[now()], now() + make_interval(secs => ${FAILED_LOGIN_WINDOW_S}))
-      on conflict (key) do update set
-        marked_at = live_marks(m.marked_at, ${FAILED_LOGIN_WINDOW_S}) || now(),
-        expires_at = excluded.expires_at
-      where cardinality(live_marks(m.marked_at, ${FAILED_LOGIN_WINDOW_S})) < ${FAILED_LOGINS_MAX}
-      returning 1`;
-    if (booked === undefined) await this.checkLogin(email);
+  async failLogin(email: string, ip: string): Promise<void> {
+    const ofAddress = await this.#mark(addressLoginKey(email, ip), PER_ADDRESS);
+    const ofAccount = ofAddress && (await this.#mark(loginKey(email), PER_ACCOUNT));
+    if (!ofAccount) await this.checkLogin(email, ip);
   }
 
-  /** The owner has proven who it is: earlier failures count no more. */
-  async forgetFailedLogins(sql: Sql | Tx, email: string): Promise<void> {
-    await sql`delete from throttle_marks where key = ${loginKey(email)}`;
+  /** The owner has proven who it is there: earlier failures from there count no more, and its place is known. */
+  async proveLogin(sql: Sql | Tx, email: string, ip: string): Promise<void> {
+    await sql`delete from throttle_marks where key = ${addressLoginKey(email, ip)}`;
+    await sql`
+      insert into throttle_windows (key, count, expires_at)
+      values (${knownKey(email, ip)}, 1, now() + make_interval(secs => ${KNOWN_ADDRESS_S}))
+      on conflict (key) do update set expires_at = excluded.expires_at`;
+  }
+
+  /** The owner has set another password: failures count no more, wherever they came from. */
+  async forgetFailedLogins(sql: Sql | Tx, email: string, ip: string): Promise<void> {
+    await sql`delete from throttle_marks where key in (${loginKey(email)}, ${addressLoginKey(email, ip)})`;
   }
 
   /** Removes what has expired. */
@@ -84,12 +100,36 @@ export class Throttle {
     }
   }
 
-  async #loginBlockedForS(key: string): Promise<number | null> {
+  /** False: there are as many as may be. */
+  async #mark(key: string, { max, windowS }: FailureLimit): Promise<boolean> {
+    const [booked] = await this.sql`
+      insert into throttle_marks as m (key, marked_at, expires_at)
+      values (${key}, array[now()], now() + make_interval(secs => ${windowS}))
+      on conflict (key) do update set
+        marked_at = live_marks(m.marked_at, ${windowS}) || now(),
+        expires_at = excluded.expires_at
+      where cardinality(live_marks(m.marked_at, ${windowS})) < ${max}
+      returning 1`;
+    return booked !== undefined;
+  }
+
+  async #check(key: string, limit: FailureLimit): Promise<void> {
+    const left = await this.#blockedForS(key, limit);
+    if (left !== null) throw tooMany(limit.what, left);
+  }
+
+  async #blockedForS(key: string, { max, windowS }: FailureLimit): Promise<number | null> {
     const [row] = await this.sql<{ left: number }[]>`
-      select extract(epoch from live[1] - now())::float8 + ${FAILED_LOGIN_WINDOW_S} as left
-        from throttle_marks, live_marks(marked_at, ${FAILED_LOGIN_WINDOW_S}) as live
-       where key = ${key} and cardinality(live) >= ${FAILED_LOGINS_MAX}`;
+      select extract(epoch from live[1] - now())::float8 + ${windowS} as left
+        from throttle_marks, live_marks(marked_at, ${windowS}) as live
+       where key = ${key} and cardinality(live) >= ${max}`;
     return row?.left ?? null;
+  }
+
+  async #knows(email: string, ip: string): Promise<boolean> {
+    const rows = await this.sql`
+      select 1 from throttle_windows where key = ${knownKey(email, ip)} and expires_at > now()`;
+    return rows.length > 0;
   }
 }
 
@@ -100,6 +140,8 @@ const tooMany = (what: string, leftS: number): TooManyAttempts => {
 
 /** Hashed, so that the table does not collect the addresses that people mistype. */
 const loginKey = (email: string): string => `login:${createHash('sha256').update(email).digest('base64url')}`;
+const addressLoginKey = (email: string, ip: string): string => `${loginKey(email)}:${addressKey(ip)}`;
+const knownKey = (email: string, ip: string): string => `known-${addressLoginKey(email, ip)}`;
 
 /** An IPv6 customer holds a whole /64; IPv4 in its IPv6 form is the IPv4 address. */
 export function addressKey(ip: string): string {
