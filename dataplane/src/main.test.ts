@@ -40,11 +40,18 @@ interface Ready {
   readonly metricsPort: number;
 }
 
-async function start(env: Env): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+/** Rejects with what the process said when it ends instead. */
+function start(env: Env): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   running.push(child);
-  const [ready] = (await once(child, 'message')) as [Ready];
-  return { child, ready };
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', (ready: Ready) => resolve({ child, ready }));
+    child.once('close', (code, signal) => reject(new Error(`the data plane ended (${signal ?? code}): ${said}`)));
+  });
 }
 
 /** Runs a start that must be refused. */

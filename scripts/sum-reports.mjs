@@ -1,0 +1,53 @@
+// Sums up Vitest's JSON reports: what failed in each run, with the beginning of its error, then a line of figures for
+// each run. The last line is `N passed, N failed`; the exit code says whether nothing failed. A run without a report
+// counts as one failure; where no test failed, each failed step (lint, an error outside of every test) does:
+//
+//   node scripts/sum-reports.mjs FOLDER FAILED_STEPS NAME …     (reads FOLDER/NAME.json)
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+const ERROR_LINES = 8;
+
+const [folder, failedSteps, ...names] = process.argv.slice(2);
+let passed = 0;
+let failed = 0;
+const figures = [];
+
+/** Of a run that left no report: nothing passed, and that is a failure. */
+function read(name) {
+  try {
+    return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  } catch {
+    console.log(`--- ${name}: no report`);
+    return null;
+  }
+}
+
+function tell(name, file, title, message) {
+  console.log(`--- ${name} failed: ${relative(process.cwd(), file)} > ${title}`);
+  const lines = stripVTControlCharacters(message ?? '').trimEnd();
+  for (const line of lines.split('\n').slice(0, ERROR_LINES)) console.log(`    ${line}`);
+}
+
+for (const name of names) {
+  const report = read(name);
+  let failures = report === null ? 1 : 0;
+  for (const file of report?.testResults ?? []) {
+    const tests = file.assertionResults.filter((test) => test.status === 'failed');
+    for (const test of tests) tell(name, file.name, test.fullName, test.failureMessages.join('\n'));
+    failures += tests.length;
+    if (file.status !== 'failed' || tests.length > 0) continue;
+    // The file itself: it does not load, or a hook fails.
+    tell(name, file.name, '(the file)', file.message || 'a hook failed: its error stands where the run ended');
+    failures += 1;
+  }
+  const sum = report?.numPassedTests ?? 0;
+  figures.push(`--- ${name}: ${sum} passed, ${failures} failed`);
+  passed += sum;
+  failed += failures;
+}
+for (const line of figures) console.log(line);
+if (failed === 0) failed = Number(failedSteps);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
