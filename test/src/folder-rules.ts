@@ -39,7 +39,7 @@ const controlplane: FolderRules = {
   watch: ['db', 'grpc', 'ops'],
   circuit: ['db', 'events', 'ops'],
   ledger: ['db', 'grpc'],
-  reports: ['db', 'domain', 'http', 'ledger'],
+  reports: ['db', 'domain', 'http', 'ledger', 'limits'],
   status: ['circuit', 'db', 'http', 'ops'],
   traces: ['ledger', 'ops'],
   conclusions: ['circuit', 'db', 'events', 'ledger'],

@@ -90,15 +90,15 @@ export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
 export async function addHourly(tx: Tx, sums: readonly HourlySum[], sketchBytesMax: number): Promise<GrownSketch[]> {
-  const column = (value: (sum: HourlySum) => string | number) => arrayLiteral(sums, value);
+  const column = (value: (sum: HourlySum) => string | number | null) => arrayLiteral(sums, value);
   return tx<GrownSketch[]>`
     with booked as (
       insert into usage_hourly as h (agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors,
-        tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch)
+        tokens_in, tokens_out, cost_nanos, duration_ms_sum, last_at, latency_sketch)
       select agent_id, provider_slug, model, key_id, hour, org_id,
              case when project_id <> ${NO_ID} then project_id
                   else coalesce((select a.project_id from agents a where a.id = agent_id), project_id) end,
-             requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, sketch
+             requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, last_at, sketch
         from unnest(
           ${column((s) => s.agentId)}::text::uuid[],
           ${column((s) => s.providerSlug)}::text::text[],
@@ -113,15 +113,17 @@ export async function addHourly(tx: Tx, sums: readonly HourlySum[], sketchBytesM
           ${column((s) => s.tokensOut)}::text::bigint[],
           ${column((s) => s.costNanos)}::text::bigint[],
           ${column((s) => s.durationMsSum)}::text::bigint[],
+          ${column((s) => (s.lastMs === 0 ? null : new Date(s.lastMs).toISOString()))}::text::timestamptz[],
           ${column((s) => `\\x${s.sketch.encode().toString('hex')}`)}::text::bytea[]
         ) as r(agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors, tokens_in, tokens_out,
-          cost_nanos, duration_ms_sum, sketch)
+          cost_nanos, duration_ms_sum, last_at, sketch)
        order by agent_id, hour, provider_slug, model, key_id
       on conflict (agent_id, hour, provider_slug, model, key_id) do update set
         requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,
         tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_out,
         cost_nanos = h.cost_nanos + excluded.cost_nanos,
         duration_ms_sum = h.duration_ms_sum + excluded.duration_ms_sum,
+        last_at = greatest(h.last_at, excluded.last_at),
         latency_sketch = h.latency_sketch || excluded.latency_sketch
       returning agent_id, provider_slug, model, key_id, hour, latency_sketch)
     select agent_id as "agentId", provider_slug as "providerSlug", model, key_id as "keyId", hour,

@@ -25,6 +25,8 @@ export interface HourlySum extends UsageSums {
   readonly model: string;
   readonly keyId: string;
   readonly hourMs: number;
+  /** Beginning of the last call, Unix ms; 0: there are lines alone. */
+  lastMs: number;
 }
 
 export interface AgentMonth {
@@ -88,6 +90,7 @@ export function rollUp(entries: readonly UsageEntry[], lines: readonly LineEntry
       found.set(kind, sums);
     }
     add(sums.hourly, entry, sums.failed);
+    if (entry.startedAtMs > sums.hourly.lastMs) sums.hourly.lastMs = entry.startedAtMs;
     if (entry.costNanos > 0) {
       sums.month ??= monthSum(months, kind, sums.hourly.hourMs);
       sums.month.costNanos += entry.costNanos;
@@ -152,7 +155,7 @@ function hourlySum(hourly: Map<string, HourlySum>, kind: Counted, hourMs: number
   let sum = hourly.get(key);
   if (sum === undefined) {
     const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0, durationMsSum: 0 };
-    sum = { agentId, orgId, projectId, providerSlug, model, keyId, hourMs, ...zero, sketch: new Sketch() };
+    sum = { agentId, orgId, projectId, providerSlug, model, keyId, hourMs, lastMs: 0, ...zero, sketch: new Sketch() };
     hourly.set(key, sum);
   }
   return sum;

@@ -13,6 +13,7 @@ import { UsageRetention } from '../ledger/retention.js';
 import { SearchIndexes } from '../ledger/search-index.js';
 import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
+import { AgentFiguresReport } from '../reports/agent-figures.js';
 import { UsageLogs } from '../reports/logs.js';
 import { QueryGate } from '../reports/query-gate.js';
 import { UsageReports } from '../reports/reports.js';
@@ -54,7 +55,7 @@ export function buildUsage(
   const ingest = new Ingest(ingestSql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
-  scopeRoutes(app, new ScopeReports(gate));
+  scopeRoutes(app, new ScopeReports(gate), new AgentFiguresReport(gate));
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);
   const background = new Background(log);

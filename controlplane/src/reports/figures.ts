@@ -11,7 +11,7 @@ export const wholeCents = (nanos: bigint): number => Number((nanos + NANOS_PER_C
 export const usdOf = (nanos: bigint): number => Number((nanos + 500n) / 1_000n) / 1e6;
 
 /** Cents with their fraction. */
-const fractionalCents = (nanos: number): number => nanos / NANOS_PER_CENT;
+export const centsOf = (nanos: bigint | number): number => Number(nanos) / NANOS_PER_CENT;
 
 export const percentage = (part: number, whole: number): number => (whole === 0 ? 0 : rounded((100 * part) / whole, 2));
 
@@ -45,8 +45,8 @@ interface Forecast {
 export function forecast({ recentNanos, firstSpendMs, monthNanos, budgetCents, nowMs }: ForecastInput): Forecast {
   // Over the time in which it was spent, so that a young agent's rate is no accident of when it was made.
   const hours = Math.max(1, Math.min(24, (nowMs - (firstSpendMs ?? nowMs)) / HOUR_MS));
-  const burn = fractionalCents(recentNanos) / hours;
-  const monthCents = fractionalCents(monthNanos);
+  const burn = centsOf(recentNanos) / hours;
+  const monthCents = centsOf(monthNanos);
   const hoursLeft = (nextMonth(nowMs) - nowMs) / HOUR_MS;
   const projectedCents = monthCents + burn * hoursLeft;
   return {

@@ -1,4 +1,5 @@
 /** SQL that reads the pages of /logs. */
+import { containing } from '../db/like-pattern.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Page } from '../http/pagination.js';
 import { SEARCHED_TEXT } from '../ledger/search-index.js';
@@ -45,8 +46,5 @@ function condition(sql: Sql | Tx, filter: LogFilter) {
     ${provider === null ? sql`` : sql`and provider_slug = ${provider}`}
     ${statusMin === null ? sql`` : sql`and status >= ${statusMin}`}
     ${statusMax === null ? sql`` : sql`and status <= ${statusMax}`}
-    ${search === null ? sql`` : sql`and ${sql.unsafe(SEARCHED_TEXT)} ilike ${pattern(search)}`}`;
+    ${search === null ? sql`` : sql`and ${sql.unsafe(SEARCHED_TEXT)} ilike ${containing(search)}`}`;
 }
-
-const LIKE_SPECIAL = /[\\%_]/g;
-const pattern = (search: string): string => `%${search.replace(LIKE_SPECIAL, '\\$&')}%`;

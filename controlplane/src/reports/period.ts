@@ -34,6 +34,16 @@ export function dayRange(start: string | undefined, end: string | undefined, now
   return { fromMs: atMost(Date.parse(first)), toMs: atMost(Date.parse(last) + DAY_MS) };
 }
 
+/** A period, days, or without both the last 24 hours. */
+export function askedRange(
+  { period, start, end }: { readonly period?: Period; readonly start?: string; readonly end?: string },
+  nowMs: number,
+): TimeRange {
+  if (start === undefined && end === undefined) return periodRange(period ?? '24h', nowMs);
+  if (period !== undefined) throw new InvalidInput('give period, or start and end, not both');
+  return dayRange(start, end, nowMs);
+}
+
 /** The last instant that a database and `toISOString` write alike. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const atMost = (ms: number): number => Math.min(ms, LAST_MS);

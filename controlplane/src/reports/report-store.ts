@@ -4,6 +4,7 @@ import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { Interval, TimeRange } from './period.js';
 import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
+import type { Sums } from './sums.js';
 
 export interface ReportedAgent {
   readonly id: string;
@@ -16,16 +17,6 @@ export function loadAgents(sql: Sql | Tx, orgId: string, ids: readonly string[])
   return sql<ReportedAgent[]>`
     select id, name, budget_cents_monthly as "budgetCents" from agents
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
-}
-
-/** Sums of calls. */
-export interface Sums {
-  readonly requests: number;
-  readonly errors: number;
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  readonly costNanos: bigint;
-  readonly durationMsSum: number;
 }
 
 /** Sums of one agent and provider. */
@@ -58,6 +49,18 @@ export async function sumByProvider(
         from ${rollupsOfAgents(sql, scope, range)} r
        group by agent_id, provider_slug order by sum(requests) desc, provider_slug`,
   );
+}
+
+export interface AgentSums extends Sums {
+  readonly sketches: Buffer;
+}
+
+/** By the ids of agents; those without calls are not in it. */
+export async function sumByAgent(tx: Tx, scope: Scope, range: TimeRange): Promise<ReadonlyMap<string, AgentSums>> {
+  const rows = await tx<(Raw<AgentSums> & { readonly agentId: string })[]>`
+    select agent_id as "agentId", ${tx.unsafe(SUMS)}, string_agg(latency_sketch, ''::bytea) as sketches
+      from ${rollupsOfAgents(tx, scope, range)} r group by agent_id`;
+  return new Map(exact(rows).map((row) => [row.agentId, row]));
 }
 
 export interface NamedSums extends Sums {
@@ -136,6 +139,19 @@ export function sumRejections(
       from rejections_hourly
      where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
      group by agent_id, provider_slug, bucket`;
+}
+
+/** Refused calls by the ids of agents. */
+export async function sumRejectionsByAgent(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx<{ agentId: string; count: number }[]>`
+    select agent_id as "agentId", sum(count)::bigint as count from rejections_hourly
+     where ${whose(tx, { ...scope, projectId: null })}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)} group by agent_id`;
+  return new Map(rows.map(({ agentId, count }) => [agentId, count]));
 }
 
 export interface SpendSums {

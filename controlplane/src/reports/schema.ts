@@ -11,7 +11,12 @@ const AnyPeriod = Type.Enum([...PERIODS]);
 const AnyInterval = Type.Enum([...INTERVALS]);
 const OptionalPeriod = Type.Optional(AnyPeriod);
 const Count = Type.Integer();
-const Usd = Type.Number({ description: 'US dollars to six decimals.' });
+export const Usd = Type.Number({ description: 'US dollars to six decimals.' });
+
+/** Cents with their fraction. */
+export const Cents = Type.Number({ description: 'US cents with their fraction.' });
+/** A period, or days instead. */
+export const rangeFields = { period: OptionalPeriod, start: Type.Optional(Day), end: Type.Optional(Day) };
 
 export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
 export const PeriodQuery = Type.Object({ period: OptionalPeriod });
@@ -132,13 +137,7 @@ export type LogRecord = Static<typeof LogRecord>;
 export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });
 
 /** A scope of usage: the organization's, that of one of its projects, of one agent, also of those that are gone. */
-const scopeFields = {
-  projectId: Type.Optional(Uuid),
-  agentId: Type.Optional(Uuid),
-  period: OptionalPeriod,
-  start: Type.Optional(Day),
-  end: Type.Optional(Day),
-};
+const scopeFields = { projectId: Type.Optional(Uuid), agentId: Type.Optional(Uuid), ...rangeFields };
 export const ScopeQuery = Type.Object(scopeFields);
 export type ScopeQuery = Static<typeof ScopeQuery>;
 export const ScopeSeriesQuery = Type.Object({ ...scopeFields, interval: Type.Optional(AnyInterval) });
@@ -149,12 +148,12 @@ const sums = {
   errors: Count,
   tokensIn: Count,
   tokensOut: Count,
-  costCents: Count,
+  costCents: Cents,
   costUsd: Usd,
   avgLatency: Type.Number(),
 };
 const Hour = Type.String({ format: 'date-time', description: 'Whole hours, UTC.' });
-const span = { from: Hour, to: Hour };
+export const span = { from: Hour, to: Hour };
 export const ScopeSummary = Type.Object({
   ...span,
   ...sums,

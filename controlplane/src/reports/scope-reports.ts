@@ -5,12 +5,13 @@ import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Page } from '../http/pagination.js';
 import { Sketch } from '../ledger/sketch.js';
-import { average, percentage, usdOf, wholeCents } from './figures.js';
-import { bucketName, bucketStarts, dayRange, type Interval, periodRange, type TimeRange } from './period.js';
+import { percentage } from './figures.js';
+import { askedRange, bucketName, bucketStarts, type Interval, type TimeRange } from './period.js';
 import type { QueryGate } from './query-gate.js';
 import * as store from './report-store.js';
 import type { Dimension, Scope } from './rollup-source.js';
 import type { Breakdown, Refusals, ScopeQuery, ScopeSeries, ScopeSummary } from './schema.js';
+import { added, NOTHING, shown } from './sums.js';
 
 /** Up to so long a series is by the hour, unless another interval is asked for. */
 const HOURLY_MS_MAX = 7 * DAY_MS;
@@ -73,55 +74,32 @@ export class ScopeReports {
   }
 
   #ask<T>(scope: Scope, question: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.gate.ask(scope.orgId, async (tx) => {
-      if (!(await store.isKnown(tx, scope))) throw new NotFound(scope.agentIds === null ? 'project' : 'agent');
-      return question(tx);
-    });
+    return askInScope(this.gate, scope, question);
   }
 
   #asked(actor: Actor, query: ScopeQuery): { readonly scope: Scope; readonly range: TimeRange } {
-    const { projectId, agentId, period, start, end } = query;
-    const byDays = period === undefined && (start !== undefined || end !== undefined);
+    const { projectId, agentId } = query;
     return {
       scope: {
         orgId: actor.orgId,
         projectId: projectId ?? actor.token?.projectId ?? null,
         agentIds: agentId === undefined ? null : [agentId],
       },
-      range: byDays ? dayRange(start, end, this.now()) : periodRange(period ?? '24h', this.now()),
+      range: askedRange(query, this.now()),
     };
   }
 }
 
-const NOTHING: store.Sums = {
-  requests: 0,
-  errors: 0,
-  tokensIn: 0,
-  tokensOut: 0,
-  costNanos: 0n,
-  durationMsSum: 0,
-};
+/** Asks about a scope that the organization has or had. Throws {@link NotFound}. */
+export function askInScope<T>(gate: QueryGate, scope: Scope, question: (tx: Tx) => Promise<T>): Promise<T> {
+  return gate.ask(scope.orgId, async (tx) => {
+    if (!(await store.isKnown(tx, scope))) throw new NotFound(scope.agentIds === null ? 'project' : 'agent');
+    return question(tx);
+  });
+}
 
-const added = (a: store.Sums, b: store.Sums): store.Sums => ({
-  requests: a.requests + b.requests,
-  errors: a.errors + b.errors,
-  tokensIn: a.tokensIn + b.tokensIn,
-  tokensOut: a.tokensOut + b.tokensOut,
-  costNanos: a.costNanos + b.costNanos,
-  durationMsSum: a.durationMsSum + b.durationMsSum,
-});
-
-const shown = ({ requests, errors, tokensIn, tokensOut, costNanos, durationMsSum }: store.Sums) => ({
-  requests,
-  errors,
-  tokensIn,
-  tokensOut,
-  costCents: wholeCents(costNanos),
-  costUsd: usdOf(costNanos),
-  avgLatency: average(durationMsSum, requests),
-});
-
-const spanOf = ({ fromMs, toMs }: TimeRange) => ({
+/** As answers say it. */
+export const spanOf = ({ fromMs, toMs }: TimeRange) => ({
   from: new Date(fromMs).toISOString(),
   to: new Date(toMs).toISOString(),
 });

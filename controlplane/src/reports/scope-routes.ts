@@ -1,6 +1,8 @@
 /** Usage of an organization, its projects and agents. */
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
+import type { AgentFiguresReport } from './agent-figures.js';
+import { AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
 import * as schema from './schema.js';
 import type { ScopeReports } from './scope-reports.js';
 
@@ -9,7 +11,15 @@ const config = {
   project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
 } as const;
 
-export function scopeRoutes(app: App, reports: ScopeReports): void {
+export function scopeRoutes(app: App, reports: ScopeReports, agents: AgentFiguresReport): void {
+  app.get(
+    '/v1/usage/agents',
+    {
+      config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
+      schema: { querystring: AgentFiguresQuery, response: { 200: AgentFiguresReply } },
+    },
+    async ({ actor, query }) => agents.list(actor, query, page(query)),
+  );
   app.get(
     '/v1/usage/summary',
     { config, schema: { querystring: schema.ScopeQuery, response: { 200: schema.ScopeSummary } } },

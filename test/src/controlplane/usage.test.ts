@@ -599,7 +599,7 @@ test('usage of the organization and its projects: every figure, by every dimensi
     errors: 1,
     tokensIn: 369,
     tokensOut: 150,
-    costCents: 4,
+    costCents: 3.50015,
     costUsd: 0.035002,
   });
   expect(summary).toMatchObject({

@@ -11,6 +11,13 @@ export const USAGE_EXAMPLES: Examples = {
   'GET /v1/usage/timeseries': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },
   'GET /v1/usage/refusals': { otherProject: 200, prepare: async () => ({}) },
+  'GET /v1/usage/agents': {
+    otherProject: 200,
+    prepare: async (context) => {
+      await agentId(context);
+      return {};
+    },
+  },
   'GET /v1/usage/agents/compare': {
     prepare: async (context) => ({ query: { agentIds: `${await agentId(context)},${await agentId(context)}` } }),
   },
