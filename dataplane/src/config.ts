@@ -40,7 +40,7 @@ export interface Config {
   /** Per worker. */
   readonly connectionsMax: number;
   readonly inflightMax: number;
-  /** Of one organization, once more than half of `inflightMax` is taken. */
+  /** Of one organization, at most; see call/org-shares.ts. */
   readonly inflightPerOrgMax: number;
   readonly connectionsPerAddressMax: number;
   /** A second, of one client address; see context/unknown-tokens.ts. */
@@ -92,7 +92,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     connectionsMax,
     connectionsPerAddressMax: read.int('MAX_CONNECTIONS_PER_ADDRESS', part(connectionsMax, 2)),
     inflightMax,
-    inflightPerOrgMax: read.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 4)),
+    inflightPerOrgMax: read.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 1)),
     unknownTokensPerAddress: read.int('UNKNOWN_TOKENS_PER_ADDRESS', { fallback: 20, min: 1, max: 1_000_000 }),
     headerBytesMax: read.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
     headerCountMax: read.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),

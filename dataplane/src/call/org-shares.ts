@@ -1,7 +1,11 @@
 /**
- * Calls and WebSockets of each organization that are under way. One may use as many as it likes while less than half of
- * the process's places are taken; beyond that no more than its share, so that what one tenant holds is not everybody's.
+ * Calls and WebSockets of each organization that are under way. An organization gets one more place only while it holds
+ * fewer than {@link FREE_RATIO} times as many as are still free: the dynamic threshold of switches whose queues share
+ * one memory (Choudhury and Hahne, 1998). So one alone may use all places but a 16th; that is where a newcomer starts at
+ * once, and while others take what is free, whoever holds most gets nothing new until its own calls have ended and they
+ * have caught up. However many organizations take all they can, some places are left: beside two a 31st, and so on.
  */
+
 /** What one organization has under way. */
 export interface OrgShare {
   readonly orgId: string;
@@ -13,24 +17,27 @@ export interface ShareHolder {
   share: OrgShare | null;
 }
 
+export const FREE_RATIO = 15;
+
 export class OrgShares {
+  /** Never more, whatever is free. */
   readonly #perOrgMax: number;
-  readonly #bindsFrom: number;
+  readonly #inflightMax: number;
   /** Organizations with something under way. */
   readonly #orgs = new Map<string, OrgShare>();
 
   constructor(perOrgMax: number, inflightMax: number) {
     this.#perOrgMax = perOrgMax;
-    this.#bindsFrom = inflightMax / 2;
+    this.#inflightMax = inflightMax;
   }
 
-  /** `total`: calls under way, this one included. False: the organization has its share already. */
+  /** `total`: calls under way, this one included. False: the organization has what it may have. */
   take(x: ShareHolder, orgId: string, total: number): boolean {
     let share = this.#orgs.get(orgId);
     if (share === undefined) {
       share = { orgId, inflight: 0 };
       this.#orgs.set(orgId, share);
-    } else if (total > this.#bindsFrom && share.inflight >= this.#perOrgMax) return false;
+    } else if (!this.#mayGrow(share.inflight, total - 1)) return false;
     share.inflight++;
     x.share = share;
     return true;
@@ -41,5 +48,10 @@ export class OrgShares {
     if (share === null) return;
     x.share = null;
     if (--share.inflight === 0) this.#orgs.delete(share.orgId);
+  }
+
+  /** `held`: by this organization, of the `taken` ones. */
+  #mayGrow(held: number, taken: number): boolean {
+    return held < this.#perOrgMax && held < FREE_RATIO * (this.#inflightMax - taken);
   }
 }
