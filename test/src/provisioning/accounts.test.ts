@@ -126,3 +126,34 @@ test.each([
   const { id } = (await owner.call('POST', '/v1/custom-providers', CUSTOM)).body.provider;
   expect(await owner.call('PUT', `/v1/custom-providers/${id}`, { baseUrl })).toMatchObject(refusal);
 });
+
+test('providers: the listed fields are what an account takes, for built-in and own providers alike', async () => {
+  const { owner, projectId } = await tenant();
+  for (const [slug, authType] of Object.entries({ b: 'bearer', d: 'basic', n: 'none' })) {
+    await owner.call('POST', '/v1/custom-providers', { ...CUSTOM, slug: `own-${slug}`, authType });
+  }
+  const { providers } = (await owner.call('GET', '/v1/custom-providers')).body;
+  const VALUES: Record<string, string> = { url: 'https://127.0.0.1:9', region: 'eu-west-1', text: 'text-0123456789' };
+  type Field = { name: string; label: string; kind: string; required: boolean };
+  for (const { slug, credentialFields } of providers as { slug: string; credentialFields: Field[] }[]) {
+    const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: slug })).body.agent.id;
+    const filled = (fields: Field[]) => Object.fromEntries(fields.map(({ name, kind }) => [name, VALUES[kind]]));
+    const required = credentialFields.filter((field) => field.required);
+    for (const { name } of required) {
+      const answer = await assign(owner, agentId, slug, { ...filled(required), [name]: undefined });
+      expect([slug, answer.status, answer.body.error]).toMatchObject([slug, 400, expect.stringContaining(name)]);
+    }
+    const answer = await assign(owner, agentId, slug, filled(credentialFields));
+    expect([slug, answer.status, answer.body.error]).toEqual([slug, 201, undefined]);
+  }
+  const builtIn = (await owner.call('GET', '/v1/providers')).body.providers;
+  expect(builtIn.find((one: { slug: string }) => one.slug === 'openai').credentialFields[0]).toEqual({
+    name: 'apiKey',
+    label: 'API key',
+    required: true,
+    secret: true,
+    kind: 'text',
+    placeholder: 'sk-…',
+    hint: null,
+  });
+});

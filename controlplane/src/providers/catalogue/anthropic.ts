@@ -9,7 +9,7 @@ export const anthropic: BuiltInProvider = {
   baseUrl: BASE_URL,
   authType: 'header',
   authName: 'x-api-key',
-  credentialFields: [secret('apiKey')],
+  credentialFields: [secret('apiKey', { label: 'API key', placeholder: 'sk-ant-…' })],
   address: fixedAddress(BASE_URL),
   // The key goes out in the form in which the client's came: SDKs from 1.0 on send Bearer, older ones x-api-key.
   inject: ({ apiKey }) => ({

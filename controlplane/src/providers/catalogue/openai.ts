@@ -12,7 +12,11 @@ export const openai: BuiltInProvider = {
   baseUrl: BASE_URL,
   authType: 'bearer',
   authName: null,
-  credentialFields: [secret('apiKey'), text('organization'), text('project')],
+  credentialFields: [
+    secret('apiKey', { label: 'API key', placeholder: 'sk-…' }),
+    text('organization', { label: 'Organization', placeholder: 'org-…', hint: 'Billed instead of the key’s own.' }),
+    text('project', { label: 'Project', placeholder: 'proj_…', hint: 'Billed instead of the key’s own.' }),
+  ],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey, organization, project }) => ({
     ...bearer(apiKey!),

@@ -9,6 +9,12 @@ export type Credentials = Readonly<Record<string, string>>;
 
 export interface CredentialField {
   readonly name: string;
+  /** For forms, as are the next two. */
+  readonly label: string;
+  /** What a value looks like; never one that works. */
+  readonly placeholder: string | null;
+  /** What to fill in, or where to find it. */
+  readonly hint: string | null;
   readonly required: boolean;
   /** A secret is masked wherever it would come back, so it must be long enough not to occur by chance. */
   readonly secret: boolean;
@@ -81,18 +87,29 @@ interface ProviderAddress {
 
 export const SECRET_LENGTH_MIN = 8;
 
-export const secret = (name: string, required = true): CredentialField => ({
-  name,
-  required,
-  secret: true,
-  kind: 'text',
-});
-export const text = (name: string, required = false): CredentialField => ({
-  name,
-  required,
-  secret: false,
-  kind: 'text',
-});
+interface FieldText {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly hint?: string;
+}
+
+/** Required unless said otherwise. */
+export const secret = (name: string, shown: FieldText, required = true): CredentialField =>
+  field(name, shown, { required, secret: true, kind: 'text' });
+
+/** Optional unless said otherwise. */
+export const text = (
+  name: string,
+  shown: FieldText,
+  required = false,
+  kind: CredentialField['kind'] = 'text',
+): CredentialField => field(name, shown, { required, secret: false, kind });
+
+const field = (
+  name: string,
+  { label, placeholder, hint }: FieldText,
+  rules: Pick<CredentialField, 'required' | 'secret' | 'kind'>,
+): CredentialField => ({ name, label, placeholder: placeholder ?? null, hint: hint ?? null, ...rules });
 
 /** `Authorization: Bearer {apiKey}`. */
 export const bearer = (apiKey: string): IInjection => ({

@@ -8,7 +8,7 @@ export const resend: BuiltInProvider = {
   baseUrl: BASE_URL,
   authType: 'bearer',
   authName: null,
-  credentialFields: [secret('apiKey')],
+  credentialFields: [secret('apiKey', { label: 'API key', placeholder: 're_…' })],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey }) => bearer(apiKey!),
   usageFormat: 'resend',

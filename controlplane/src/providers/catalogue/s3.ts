@@ -21,11 +21,11 @@ export const s3: BuiltInProvider = {
   authType: 'sigv4',
   authName: null,
   credentialFields: [
-    text('accessKeyId', true),
-    secret('secretAccessKey'),
-    { name: 'region', required: true, secret: false, kind: 'region' },
-    { name: 'endpoint', required: false, secret: false, kind: 'url' },
-    secret('sessionToken', false),
+    text('accessKeyId', { label: 'Access key ID', placeholder: 'AKIA…' }, true),
+    secret('secretAccessKey', { label: 'Secret access key' }),
+    text('region', { label: 'Region', placeholder: 'us-east-1', hint: 'auto for Cloudflare R2.' }, true, 'region'),
+    text('endpoint', { label: 'Endpoint', placeholder: 'https://…', hint: 'Empty for AWS.' }, false, 'url'),
+    secret('sessionToken', { label: 'Session token', hint: 'Of temporary credentials only.' }, false),
   ],
   address: ({ endpoint, region }) =>
     endpoint === undefined

@@ -1,4 +1,4 @@
-import { type BuiltInProvider, refusedWith401, secret } from './provider.js';
+import { type BuiltInProvider, refusedWith401, secret, text } from './provider.js';
 
 export const supabase: BuiltInProvider = {
   slug: 'supabase',
@@ -6,7 +6,10 @@ export const supabase: BuiltInProvider = {
   baseUrl: null,
   authType: 'header',
   authName: 'apikey',
-  credentialFields: [secret('apiKey'), { name: 'url', required: true, secret: false, kind: 'url' }],
+  credentialFields: [
+    secret('apiKey', { label: 'API key', hint: 'With a secret key row-level security does not hold.' }),
+    text('url', { label: 'Project URL', placeholder: 'https://abcdefghij.supabase.co' }, true, 'url'),
+  ],
   address: ({ url }) => ({ baseUrl: url!, tenantGiven: true }),
   // The SDK sends its key twice; a signed-in user's own JWT in Authorization passes instead.
   inject: ({ apiKey }) => ({

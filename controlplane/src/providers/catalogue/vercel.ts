@@ -8,7 +8,14 @@ export const vercel: BuiltInProvider = {
   baseUrl: BASE_URL,
   authType: 'bearer',
   authName: null,
-  credentialFields: [secret('apiKey'), text('teamId')],
+  credentialFields: [
+    secret('apiKey', { label: 'Access token' }),
+    text('teamId', {
+      label: 'Team',
+      placeholder: 'team_…',
+      hint: 'Calls go to this team, whatever the client asks for.',
+    }),
+  ],
   address: fixedAddress(BASE_URL),
   // With a team the account alone says which one: the client's own choice is replaced.
   inject: ({ apiKey, teamId }) => ({

@@ -24,9 +24,9 @@ export function customCredentialFields(authType: AuthType): readonly CredentialF
     case 'none':
       return [];
     case 'basic':
-      return [text('username', true), secret('password')];
+      return [text('username', { label: 'User name' }, true), secret('password', { label: 'Password' })];
     default:
-      return [secret('apiKey')];
+      return [secret('apiKey', { label: 'API key' })];
   }
 }
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { PageReply } from '../../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import { CallPatterns } from '../catalogue/call-patterns.js';
+import type { CredentialField } from '../catalogue/provider.js';
 import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './provider.js';
 
 const Slug = Type.String({
@@ -24,6 +25,22 @@ const UsageFormat = Type.Unsafe<(typeof USAGE_FORMATS)[number] | null>({
 
 const nullable = { type: ['string', 'null'] };
 
+const fieldText = (description: string) => Type.Unsafe<string | null>({ ...nullable, description });
+
+/** What a form needs to ask for one field of `credentials`. */
+const CredentialFieldView = Type.Object({
+  name: Type.String(),
+  label: Type.String(),
+  required: Type.Boolean(),
+  secret: Type.Boolean({ description: 'Hide what is typed.' }),
+  kind: Type.Unsafe<CredentialField['kind']>({ type: 'string', enum: ['text', 'url', 'region'] }),
+  placeholder: fieldText('What a value looks like.'),
+  hint: fieldText('What to fill in, or where to find it.'),
+});
+export const CredentialFields = Type.Array(CredentialFieldView, {
+  description: 'The fields of `credentials` of its accounts; empty: it takes none.',
+});
+
 export const ListedProvider = Type.Object({
   id: Type.Unsafe<string | null>({ ...nullable, format: 'uuid', description: 'Null: built in.' }),
   slug: Type.String(),
@@ -34,6 +51,7 @@ export const ListedProvider = Type.Object({
   authPrefix: Type.Unsafe<string | null>(nullable),
   usageFormat: Type.Unsafe<string | null>(nullable),
   sensitivePaths: Type.Array(Type.String(), { description: 'Refused unless the account allows them.' }),
+  credentialFields: CredentialFields,
   builtIn: Type.Boolean(),
   createdAt: Type.Unsafe<string | null>({ ...nullable, format: 'date-time', description: 'Null: built in.' }),
 });

@@ -165,6 +165,7 @@ function changesOf(before: store.CustomProviderRow, after: store.CustomProviderR
 const present = (row: store.CustomProviderRow): CustomProviderView => ({
   ...row,
   sensitivePaths: [...row.sensitivePaths],
+  credentialFields: [...customCredentialFields(row.authType)],
   builtIn: false,
   createdAt: row.createdAt.toISOString(),
 });
@@ -179,6 +180,7 @@ const presentBuiltIn = (provider: Catalogue['providers'][number]): ListedProvide
   authPrefix: null,
   usageFormat: provider.usageFormat === 'none' ? null : provider.usageFormat,
   sensitivePaths: provider.sensitiveCalls.map(({ call }) => call),
+  credentialFields: [...provider.credentialFields],
   builtIn: true,
   createdAt: null,
 });
