@@ -59,6 +59,7 @@ export const AgentInput = Body({
   description: Type.Optional(Description),
   ...limitInputs,
   ...enforcementInputs,
+  usageThresholds: Type.Optional(UsageThresholds),
   policy: Type.Optional(AgentPolicyField),
 });
 export type AgentInput = Static<typeof AgentInput>;

@@ -16,6 +16,9 @@ import { checkPolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
+/** Percent of the budget. */
+const DEFAULT_THRESHOLDS = [80];
+
 export class AgentService {
   constructor(
     readonly sql: Sql,
@@ -49,6 +52,7 @@ export class AgentService {
         description: input.description ?? '',
         ...byLimit(({ field }) => input[field] ?? null),
         ...enforcementOf(input),
+        usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
         policy: input.policy ?? null,
       });
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);

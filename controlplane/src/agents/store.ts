@@ -74,7 +74,7 @@ export async function namesakesOf(tx: Tx, orgId: string, agent: AgentRow): Promi
   return rows.map((row) => row.id);
 }
 
-export interface NewAgent extends Omit<AgentSettings, 'status' | 'usageThresholds'> {
+export interface NewAgent extends Omit<AgentSettings, 'status'> {
   readonly id: string;
   readonly orgId: string;
   readonly projectId: string;
@@ -90,6 +90,7 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
       name: agent.name,
       slug: agent.slug,
       description: agent.description,
+      usage_thresholds: [...agent.usageThresholds],
       ...limitValues(agent),
       ...enforcementValues(agent),
       policy: policyValue(tx, agent.policy),

@@ -93,6 +93,14 @@ test('PATCH takes any of its fields; null removes the custom limit and falls bac
   expect((await owner.get(path)).body).toEqual(cleared.body);
 });
 
+test('thresholds of usage are given at creation, too', async () => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner, { usageThresholds: [25, 100] });
+  expect((await owner.get(`/v1/agents/${id}`)).body.agent.usageThresholds).toEqual([25, 100]);
+  const none = await newAgent(owner, { usageThresholds: [] });
+  expect((await owner.get(`/v1/agents/${none.id}`)).body.agent.usageThresholds).toEqual([]);
+});
+
 test('the status endpoint accepts exactly active, paused and revoked', async () => {
   const owner = await signUp(plane());
   const { id } = await newAgent(owner);
