@@ -42,6 +42,12 @@ export async function listTokens(sql: Sql, orgId: string, page: Page): Promise<L
   return { rows, total: count!.total };
 }
 
+export async function loadToken(sql: Sql, orgId: string, id: string): Promise<ManagementTokenRow | null> {
+  const [row] = await sql<ManagementTokenRow[]>`
+    select ${columns(sql)} from management_tokens where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
 export async function insertToken(tx: Tx, token: NewManagementToken): Promise<ManagementTokenRow> {
   const { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy, expiresAt } = token;
   const [row] = await tx<ManagementTokenRow[]>`

@@ -98,8 +98,10 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle }: Aut
     { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: MeReply } } },
     async ({ actor, body }) => auth.rename(actor, body.name),
   );
-  app.get('/v1/me', { config: { access: 'session' }, schema: { response: { 200: MeReply } } }, async ({ actor }) =>
-    auth.me(actor),
+  app.get(
+    '/v1/me',
+    { config: { access: 'viewer', project: {} }, schema: { response: { 200: MeReply } } },
+    async ({ actor }) => auth.me(actor),
   );
 }
 

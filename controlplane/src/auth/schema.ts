@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { Body, Email, PublicName, Role, Uuid } from '../http/schema.js';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
 
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
 const NewPassword = Type.String(PASSWORD_LENGTH);
@@ -41,8 +41,23 @@ export type LoginReply = Static<typeof LoginReply>;
 export const RefreshReply = Type.Object({ token: Type.String() });
 export const SwitchReply = Type.Object({ token: Type.String(), orgId: Uuid });
 export const Ok = Type.Object({ ok: Type.Literal(true) });
+const nullable = <T extends TSchema>(type: T, description: string) => Type.Union([type, Type.Null()], { description });
 export const MeReply = Type.Object({
-  user: Type.Object({ ...User.properties, emailVerified: Type.Boolean() }),
+  user: nullable(
+    Type.Object({ ...User.properties, emailVerified: Type.Boolean() }),
+    'Null with a management token: that is nobody.',
+  ),
+  token: nullable(
+    Type.Object({
+      id: Uuid,
+      name: Type.String(),
+      tokenPrefix: Type.String(),
+      projectId: nullable(Uuid, 'Null: the whole organization.'),
+      expiresAt: nullable(Timestamp, 'Null: never.'),
+      createdAt: Timestamp,
+    }),
+    'The management token of the call; null in the session of a person.',
+  ),
   orgId: Uuid,
   role: Role,
   orgs: Type.Array(OrganizationWithRole),

@@ -7,7 +7,7 @@ import { slugCandidates, slugOf } from '../domain/slug.js';
 import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { insertNamedProject } from '../projects/service.js';
-import { deleteTokensOf } from './management-token-store.js';
+import { deleteTokensOf, loadToken } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
@@ -199,9 +199,26 @@ export class AuthService {
   }
 
   async me(actor: Actor): Promise<MeReply> {
+    if (actor.token !== null) return this.#programSelf(actor, actor.token.id);
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(ENDED);
     return presentMe(user, actor.orgId, actor.role, await store.listOrganizations(this.sql, actor.userId));
+  }
+
+  /** Of its organization alone, and nothing of its creator. */
+  async #programSelf({ orgId, userId, role }: Actor, tokenId: string): Promise<MeReply> {
+    const token = await loadToken(this.sql, orgId, tokenId);
+    if (token === null) throw new Unauthenticated('this management token was deleted');
+    const { id, name, tokenPrefix, projectId } = token;
+    const times = { expiresAt: token.expiresAt?.toISOString() ?? null, createdAt: token.createdAt.toISOString() };
+    const orgs = (await store.listOrganizations(this.sql, userId)).filter((org) => org.id === orgId);
+    return {
+      user: null,
+      token: { id, name, tokenPrefix, projectId, ...times },
+      orgId,
+      role,
+      orgs: orgs.map((org) => ({ ...org, role })),
+    };
   }
 }
 
@@ -214,7 +231,8 @@ async function activeOrganization(tx: Tx, user: store.UserRow, preferredOrgId: s
 
 function presentMe(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): MeReply {
   const { id, email, name } = user;
-  return { user: { id, email, name, emailVerified: user.emailVerifiedAt !== null }, orgId, role, orgs: [...orgs] };
+  const shown = { id, email, name, emailVerified: user.emailVerifiedAt !== null };
+  return { user: shown, token: null, orgId, role, orgs: [...orgs] };
 }
 
 /** A user with that e-mail exists already: {@link Conflict}. */

@@ -48,6 +48,7 @@ test('signup: makes user, organization, first project and a session that works',
   const me = await plane().call('GET', '/v1/me', { token });
   expect(me.body).toEqual({
     user: { ...answer.body.user, emailVerified: false },
+    token: null,
     orgId: org.id,
     role: 'owner',
     orgs: [{ ...org, role: 'owner' }],

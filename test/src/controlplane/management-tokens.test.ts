@@ -248,7 +248,7 @@ test('project: what concerns more than the project is 403', async () => {
     ['POST', '/v1/webhooks', { url: 'https://example.com', events: ['agent.created'] }],
     ['GET', '/v1/custom-providers'],
     ['GET', '/v1/members'],
-    ['GET', '/v1/me'],
+    ['PATCH', '/v1/me', { name: 'x' }],
     ['GET', '/v1/management-tokens'],
   ];
   for (const [method, path, body] of calls) {
@@ -288,4 +288,23 @@ test('project: a custom provider of another organization is unknown here as anyw
   const { own, token } = await twoProjects();
   const account = { agentId: own.agentId, providerSlug: 'nowhere', credentials: {} };
   expect((await token.call('POST', '/v1/providers/accounts', account)).status).toBe(404);
+});
+
+test('who am I: a token is told its name, its organization and what it may do now, and nothing of its creator', async () => {
+  const owner = await plane().member('owner');
+  const other = await plane().member('owner');
+  await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${owner.userId}, 'viewer')`;
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'Mine' })).body.project.id;
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const token = await tokenOf(owner, { projectId, expiresAt });
+  await sql()`update memberships set role = 'member' where user_id = ${owner.userId} and org_id = ${owner.orgId}`;
+  const { id, tokenPrefix, createdAt } = token;
+  expect((await token.call('GET', '/v1/me')).body).toEqual({
+    user: null,
+    token: { id, name: 'CI', tokenPrefix, projectId, expiresAt, createdAt },
+    orgId: owner.orgId,
+    role: 'member',
+    orgs: [{ id: owner.orgId, name: 'Test org', slug: `org-${owner.orgId}`, role: 'member' }],
+  });
+  expect((await owner.call('GET', '/v1/me')).body).toMatchObject({ token: null, user: { id: owner.userId } });
 });

@@ -142,7 +142,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   'DELETE /v1/session': {
     prepare: async ({ plane, caller }) => (caller === null ? {} : { headers: await browserOf(plane, caller) }),
   },
-  'GET /v1/me': { prepare: () => ({}) },
+  'GET /v1/me': { prepare: () => ({}), otherProject: 200 },
   'GET /v1/config': { prepare: () => ({}) },
   'PATCH /v1/me': { prepare: () => ({ body: { name: 'Renamed' } }) },
   'POST /v1/orgs': {
