@@ -1,8 +1,20 @@
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { IdParams } from '../http/schema.js';
-import { ApiKeyCreatedReply, ApiKeyInput, ApiKeyList, ApiKeyQuery, ApiKeyRevoked } from './schema.js';
+import {
+  ApiKeyCreatedReply,
+  ApiKeyInput,
+  ApiKeyList,
+  ApiKeyPatch,
+  ApiKeyQuery,
+  ApiKeyReply,
+  ApiKeyRevoked,
+  RotationInput,
+  RotationReply,
+} from './schema.js';
 import type { ApiKeyService } from './service.js';
+
+const BY_KEY = { params: { id: 'key' } } as const;
 
 export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
   app.get(
@@ -16,7 +28,12 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const filter = { agentId: query.agentId ?? null, projectId: query.projectId ?? null };
+      const filter = {
+        agentId: query.agentId ?? null,
+        projectId: query.projectId ?? null,
+        status: query.status ?? null,
+        search: query.search ?? null,
+      };
       const { rows, total } = await keys.list(actor, filter, { limit, offset });
       return { keys: [...rows], total, limit, offset };
     },
@@ -33,10 +50,29 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
       return reply.code(201).send({ key: { id, name, keyPrefix, scope, createdAt }, secretKey: secretKey.reveal() });
     },
   );
+  app.patch(
+    '/v1/api-keys/:id',
+    {
+      config: { access: 'admin', project: BY_KEY },
+      schema: { params: IdParams, body: ApiKeyPatch, response: { 200: ApiKeyReply } },
+    },
+    async ({ actor, params, body }) => ({ key: await keys.update(actor, params.id, body) }),
+  );
+  app.post(
+    '/v1/api-keys/:id/rotate',
+    {
+      config: { access: 'admin', project: BY_KEY, bodyOptional: true },
+      schema: { params: IdParams, body: RotationInput, response: { 201: RotationReply } },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { secretKey, ...keyAndPrevious } = await keys.rotate(actor, params.id, body);
+      return reply.code(201).send({ ...keyAndPrevious, secretKey: secretKey.reveal() });
+    },
+  );
   app.delete(
     '/v1/api-keys/:id',
     {
-      config: { access: 'admin', project: { params: { id: 'key' } } },
+      config: { access: 'admin', project: BY_KEY },
       schema: { params: IdParams, response: { 200: ApiKeyRevoked } },
     },
     async ({ actor, params }) => {

@@ -16,7 +16,22 @@ const shown = {
 };
 
 const ApiKeyCreated = Type.Object(shown);
-export const ApiKey = Type.Object({ ...shown, lastUsedAt: NullableTimestamp, expiresAt: NullableTimestamp });
+const KEY_STATUSES = ['active', 'expired'] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+const KeyStatusField = Type.Unsafe<KeyStatus>({ type: 'string', enum: KEY_STATUSES });
+const nullableId = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid', description });
+
+export const ApiKey = Type.Object({
+  ...shown,
+  status: KeyStatusField,
+  agentId: nullableId('Null: not of one agent.'),
+  agentName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  projectId: nullableId('Null: of the whole organization.'),
+  replacedBy: nullableId('The key that takes its place; this one ends at expiresAt.'),
+  lastUsedAt: NullableTimestamp,
+  expiresAt: NullableTimestamp,
+});
 export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyInput = Body({
@@ -28,14 +43,44 @@ export const ApiKeyInput = Body({
 });
 export type ApiKeyInput = Static<typeof ApiKeyInput>;
 
+export const ApiKeyPatch = Type.Object(
+  { name: Type.Optional(Name), expiresAt: Type.Optional(NullableTimestamp) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
+
+/** 30 days. */
+const GRACE_MAX_S = 2_592_000;
+export const RotationInput = Body({
+  graceSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: GRACE_MAX_S,
+      default: 86_400,
+      description: 'How long the old token works beside the new one; 0: it is revoked at once.',
+    }),
+  ),
+  expiresAt: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...NullableTimestamp,
+      description: 'Of the new key. Left out: it lives as long as the old one was made for.',
+    }),
+  ),
+});
+export type RotationInput = Static<typeof RotationInput>;
+
 export const ApiKeyQuery = Type.Object({
   ...PageQuery,
   agentId: Type.Optional(Uuid),
   projectId: Type.Optional(Uuid),
+  status: Type.Optional(KeyStatusField),
+  search: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name, of the agent’s, or of keyPrefix.' }),
+  ),
 });
-export const ApiKeyCreatedReply = Type.Object({
-  key: ApiKeyCreated,
-  secretKey: Type.String({ description: 'The gateway token. Shown only in this answer.' }),
-});
+const SecretKey = Type.String({ description: 'The gateway token. Shown only in this answer.' });
+export const ApiKeyCreatedReply = Type.Object({ key: ApiKeyCreated, secretKey: SecretKey });
+export const ApiKeyReply = Type.Object({ key: ApiKey });
+export const RotationReply = Type.Object({ key: ApiKey, secretKey: SecretKey, previous: ApiKey });
 export const ApiKeyList = Type.Object({ keys: Type.Array(ApiKey), ...PageReply });
 export const ApiKeyRevoked = Type.Object({ revoked: Type.Literal(true) });

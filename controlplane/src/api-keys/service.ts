@@ -2,15 +2,17 @@
 import type { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
-import { recordAudit } from '../audit/trail.js';
+import { type Changes, recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { InvalidInput, NotFound } from '../domain/errors.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { invalidate } from '../watch/invalidate.js';
 import { newGatewayToken } from './gateway-token.js';
-import type { ApiKey, ApiKeyInput, KeyScope } from './schema.js';
+import type { ApiKey, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
 import * as store from './store.js';
+
+const GRACE_DEFAULT_S = 86_400;
 
 interface KeyOwner {
   readonly scope: KeyScope;
@@ -70,6 +72,76 @@ export class ApiKeyService {
     });
   }
 
+  /** Renames it, or moves the end of its time. */
+  async update(actor: Actor, id: string, patch: ApiKeyPatch): Promise<ApiKey> {
+    const expiresAt = patch.expiresAt === undefined ? undefined : parseExpiry(patch.expiresAt, Date.now());
+    return this.sql.begin(async (tx) => {
+      const before = await lockUsable(tx, actor.orgId, id);
+      if (expiresAt !== undefined && before.replacedBy !== null && !isEarlier(expiresAt, before.expiresAt)) {
+        throw new Conflict('this key was replaced: it may end earlier, but not later');
+      }
+      const to = { ...before, name: patch.name ?? before.name, ...(expiresAt === undefined ? {} : { expiresAt }) };
+      const row = await store.updateKey(tx, id, to);
+      await recordAudit(tx, actor, 'api_key.update', { type: 'api_key', id }, changesOf(before, row));
+      if (expiresAt !== undefined) await invalidate(tx, [{ kind: 'key', id }]);
+      return present(row);
+    });
+  }
+
+  /** A new key of the same scope takes its place; the old one works on for the overlap. */
+  async rotate(
+    actor: Actor,
+    id: string,
+    { graceSeconds = GRACE_DEFAULT_S, expiresAt }: RotationInput,
+  ): Promise<{ key: ApiKey; previous: ApiKey; secretKey: Secret }> {
+    const { orgId } = actor;
+    const nowMs = Date.now();
+    const given = expiresAt === undefined ? undefined : parseExpiry(expiresAt, nowMs);
+    const owner = await store.loadKey(this.sql, orgId, id);
+    if (owner === null) throw new NotFound('API key');
+    const { secretKey, keyPrefix, tokenHash } = newGatewayToken();
+    const newId = uuidv7(nowMs);
+    return this.sql.begin(async (tx) => {
+      // In the order in which a deletion takes them.
+      if (owner.agentId !== null) await this.agents.lock(tx, orgId, owner.agentId);
+      else if (owner.projectId !== null) await store.holdProject(tx, orgId, owner.projectId);
+      const old = await lockUsable(tx, orgId, id);
+      if (old.replacedBy !== null) throw new Conflict(`this key was replaced already, by ${old.replacedBy}`);
+      const { name, scope, agentId, projectId } = old;
+      const ends = given === undefined ? sameLifeFrom(old, nowMs) : given;
+      const fresh = { id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId, expiresAt: ends };
+      const key = await store.insertKey(tx, fresh);
+      const graceEnd = new Date(nowMs + graceSeconds * 1_000);
+      const oldEnds = isEarlier(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;
+      const previous = await store.updateKey(tx, id, { name, expiresAt: oldEnds, replacedBy: newId });
+      if (graceSeconds === 0) await store.revokeKey(tx, orgId, id);
+      await recordAudit(
+        tx,
+        actor,
+        'api_key.rotate',
+        { type: 'api_key', id },
+        {
+          ...changesOf(old, previous),
+          replacedBy: [null, newId],
+          keyPrefix: [old.keyPrefix, keyPrefix],
+        },
+      );
+      await invalidate(tx, [{ kind: 'key', id, endsSessions: graceSeconds === 0 }]);
+      return { key: present(key), previous: present(previous), secretKey };
+    });
+  }
+
+  /** Ends what was opened with keys whose moved time is over: it does not know that the time was moved. */
+  async endMoved(): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const ids = await store.takeEnded(tx);
+      await invalidate(
+        tx,
+        ids.map((id) => ({ kind: 'key', id, endsSessions: true })),
+      );
+    });
+  }
+
   async #ownerOf(tx: Tx, orgId: string, input: ApiKeyInput): Promise<KeyOwner> {
     const { scope = 'agent', agentId, projectId } = input;
     if (scope === 'agent') {
@@ -90,6 +162,28 @@ export class ApiKeyService {
     if (!(await store.holdProject(tx, orgId, projectId))) throw new NotFound('project');
     return { scope, agentId: null, projectId };
   }
+}
+
+/** A token that data planes know as unknown does not come back to life. */
+async function lockUsable(tx: Tx, orgId: string, id: string): Promise<store.ApiKeyRow> {
+  const row = await store.lockKey(tx, orgId, id);
+  if (row === null) throw new NotFound('API key');
+  if (row.status === 'expired') throw new Conflict('this key has expired: make a new one');
+  return row;
+}
+
+/** Null: never. */
+const isEarlier = (a: Date | null, b: Date | null): boolean => a !== null && (b === null || a < b);
+
+function sameLifeFrom({ expiresAt, createdAt }: store.ApiKeyRow, nowMs: number): Date | null {
+  return expiresAt === null ? null : new Date(nowMs + (expiresAt.getTime() - createdAt.getTime()));
+}
+
+function changesOf(before: store.ApiKeyRow, after: store.ApiKeyRow): Changes {
+  const shown = ({ name, expiresAt }: store.ApiKeyRow) => ({ name, expiresAt: expiresAt?.toISOString() ?? null });
+  const [from, to] = [shown(before), shown(after)];
+  const fields = (['name', 'expiresAt'] as const).filter((field) => from[field] !== to[field]);
+  return Object.fromEntries(fields.map((field) => [field, [from[field], to[field]] as const]));
 }
 
 function parseExpiry(text: string | null, nowMs: number): Date | null {

@@ -1,12 +1,18 @@
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
-import type { KeyScope } from './schema.js';
+import type { KeyScope, KeyStatus } from './schema.js';
 
 export interface ApiKeyRow {
   readonly id: string;
   readonly name: string;
   readonly keyPrefix: string;
   readonly scope: KeyScope;
+  readonly status: KeyStatus;
+  readonly agentId: string | null;
+  readonly agentName: string | null;
+  readonly projectId: string | null;
+  /** It ends at `expiresAt`, which is not null then. */
+  readonly replacedBy: string | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly createdAt: Date;
@@ -28,11 +34,17 @@ export interface NewApiKey {
 export interface ApiKeyFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
+  readonly status: KeyStatus | null;
+  /** Part of a name or prefix, whatever its case. */
+  readonly search: string | null;
 }
 
+const status = (sql: Sql | Tx) => sql`case when expires_at <= now() then 'expired' else 'active' end`;
+const agentName = (sql: Sql | Tx) => sql`(select a.name from agents a where a.id = api_keys.agent_id)`;
 const columns = (sql: Sql | Tx) => sql`
-  id, name, key_prefix as "keyPrefix", scope, last_used_at as "lastUsedAt", expires_at as "expiresAt",
-  created_at as "createdAt"`;
+  id, name, key_prefix as "keyPrefix", scope, ${status(sql)} as status, agent_id as "agentId",
+  ${agentName(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
 
 export async function listLiveKeys(
   sql: Sql,
@@ -43,7 +55,9 @@ export async function listLiveKeys(
   const where = sql`
     org_id = ${orgId} and revoked_at is null
     and (${filter.agentId}::uuid is null or agent_id = ${filter.agentId})
-    and (${filter.projectId}::uuid is null or project_id = ${filter.projectId})`;
+    and (${filter.projectId}::uuid is null or project_id = ${filter.projectId})
+    ${filter.status === null ? sql`` : sql`and ${status(sql)} = ${filter.status}`}
+    ${filter.search === null ? sql`` : sql`and strpos(lower(concat_ws(' ', name, key_prefix, ${agentName(sql)})), lower(${filter.search})) > 0`}`;
   const rows = await sql<ApiKeyRow[]>`
     select ${columns(sql)} from api_keys where ${where}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
@@ -60,10 +74,51 @@ export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
   return row!;
 }
 
+export async function loadKey(sql: Sql, orgId: string, id: string): Promise<ApiKeyRow | null> {
+  const [row] = await sql<ApiKeyRow[]>`
+    select ${columns(sql)} from api_keys where org_id = ${orgId} and id = ${id} and revoked_at is null`;
+  return row ?? null;
+}
+
+/** Locks the row until the transaction ends. Null: no such key, or it was revoked. */
+export async function lockKey(tx: Tx, orgId: string, id: string): Promise<ApiKeyRow | null> {
+  const [row] = await tx<ApiKeyRow[]>`
+    select ${columns(tx)} from api_keys where org_id = ${orgId} and id = ${id} and revoked_at is null for update`;
+  return row ?? null;
+}
+
+export async function updateKey(
+  tx: Tx,
+  id: string,
+  { name, expiresAt, replacedBy }: Pick<ApiKeyRow, 'name' | 'expiresAt' | 'replacedBy'>,
+): Promise<ApiKeyRow> {
+  const [row] = await tx<ApiKeyRow[]>`
+    update api_keys set name = ${name}, expires_at = ${expiresAt}, replaced_by = ${replacedBy},
+           expiry_moved = expiry_moved or expires_at is distinct from ${expiresAt}::timestamptz
+     where id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+const ENDED_PER_CALL = 1_000;
+
+/**
+ * Keys whose moved time is over; each is returned once. What began before the move does not know of it and has to be
+ * told. A replaced key is revoked: it is of no more use to anybody.
+ */
+export async function takeEnded(tx: Tx): Promise<readonly string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update api_keys set expiry_moved = false, revoked_at = case when replaced_by is not null then now() end
+     where id in (select id from api_keys where expiry_moved and expires_at <= now() and revoked_at is null
+                   order by expires_at limit ${ENDED_PER_CALL} for update skip locked)
+    returning id`;
+  return rows.map((row) => row.id);
+}
+
 /** Null: no such key, or it was revoked before. */
 export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiKeyRow | null> {
   const [row] = await tx<ApiKeyRow[]>`
-    update api_keys set revoked_at = now() where org_id = ${orgId} and id = ${id} and revoked_at is null
+    update api_keys set revoked_at = now(), expiry_moved = false where org_id = ${orgId} and id = ${id} and revoked_at is null
     returning ${columns(tx)}`;
   return row ?? null;
 }

@@ -40,13 +40,15 @@ interface AgentsPart {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const TESTS_EVERY_MS = 10_000;
+const MOVED_KEYS_EVERY_MS = 1_000;
 
 export function buildAgents(app: App, { config, log, sql, vault, catalogue, tenantNames }: AgentsParts): AgentsPart {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
   const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
   agentRoutes(app, agents);
-  apiKeyRoutes(app, new ApiKeyService(sql, agents));
+  const keys = new ApiKeyService(sql, agents);
+  apiKeyRoutes(app, keys);
   providerRoutes(app, catalogue);
   customProviderRoutes(app, customProviders);
   const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
@@ -61,7 +63,10 @@ export function buildAgents(app: App, { config, log, sql, vault, catalogue, tena
   const background = new Background(log);
   return {
     usageObserver: tests,
-    start: () => void background.every('credential tests', TESTS_EVERY_MS, () => tests.turn(Date.now())),
+    start() {
+      background.every('credential tests', TESTS_EVERY_MS, () => tests.turn(Date.now()));
+      background.every('keys whose time was moved', MOVED_KEYS_EVERY_MS, () => keys.endMoved());
+    },
     stop: () => background.stop(),
   };
 }

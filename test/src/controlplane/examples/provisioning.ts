@@ -59,6 +59,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
         rpmLimit: 10,
         rpdLimit: null,
         budgetCentsMonthly: 1_000,
+        usageThresholds: [50, 90],
       },
     }),
     success: 201,
@@ -79,6 +80,19 @@ export const PROVISIONING_EXAMPLES: Examples = {
       const { id, projectId } = await newAgent(context);
       return { query: { agentId: id, projectId } };
     },
+  },
+  'PATCH /v1/api-keys/:id': {
+    prepare: async (context) => ({
+      params: { id: await newKey(context) },
+      body: { name: 'Renamed', expiresAt: '2999-01-01T00:00:00.000Z' },
+    }),
+  },
+  'POST /v1/api-keys/:id/rotate': {
+    prepare: async (context) => ({
+      params: { id: await newKey(context) },
+      body: { graceSeconds: 60, expiresAt: '2999-01-01T00:00:00.000Z' },
+    }),
+    success: 201,
   },
   'POST /v1/api-keys': {
     async prepare(context) {
