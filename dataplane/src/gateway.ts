@@ -207,6 +207,7 @@ export class Gateway implements OpsSource {
       unknownTokens: {
         ask: (x) => unknownTokens.ask(clientAddress.of(x)),
         answered: (asker, unknown) => unknownTokens.answered(asker, unknown),
+        isFlood: (x) => unknownTokens.isFlood(clientAddress.of(x)),
       },
       counters: this.#counters,
       circuits: this.#board,

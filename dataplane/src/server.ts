@@ -95,6 +95,7 @@ export class ProxyServer {
       settle,
       probes,
       releaseHold: (x) => releaseHold(counters, x),
+      isFlood: (x) => deps.unknownTokens.isFlood(x),
       tally,
       metrics,
     });

@@ -19,9 +19,12 @@ import type { OrgShare } from './org-shares.js';
 import type { Rejection } from './rejections.js';
 import type { RequestBody } from './request-body.js';
 
+/** What a flood's refusals wait. */
+const LATE_MS = 1_000;
+
 /** Who hears how exchanges go. */
 export interface ExchangeObserver {
-  /** The gateway itself refused; called before the answer is written. */
+  /** The gateway itself refused; called before the answer is written, and may make it a late one. */
   rejected(x: Exchange, rejection: Rejection): void;
   /** Nothing more will be written to the agent; called once, whatever happened. */
   ended(x: Exchange): void;
@@ -149,6 +152,8 @@ export class Exchange {
   handshake: Handshake | null = null;
 
   rejection: Rejection | null = null;
+  /** Its refusal is one of a flood: it is answered late, so that who floods waits with each of its connections. */
+  late = false;
   /** The agent has gone; `res` must not be touched. */
   aborted = false;
   /** Nothing may be written to `res` any more. */
@@ -171,6 +176,11 @@ export class Exchange {
     if (this.over) return;
     this.rejection = rejection;
     this.#observer.rejected(this, rejection);
+    if (this.late) {
+      this.body?.discard();
+      setTimeout(answerRejection, LATE_MS, this);
+      return;
+    }
     // Never inside the parser: only from a later turn does the server drop bytes that were pipelined in this segment.
     setImmediate(answerRejection, this);
   }

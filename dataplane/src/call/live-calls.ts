@@ -23,6 +23,8 @@ interface LiveCallsDeps {
   readonly settle: Settle;
   readonly probes: ProbeLeases;
   readonly releaseHold: (x: RoutedExchange) => void;
+  /** Whether the refusal of a caller that nobody knows is one of too many from its address. */
+  readonly isFlood: (x: Exchange) => boolean;
   readonly tally: Tally;
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
@@ -31,6 +33,8 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   readonly #deps: LiveCallsDeps;
   readonly #live = new Bag<Exchange>();
   readonly #shares: OrgShares;
+  /** Refused, and answered late: they take no place. */
+  #late = 0;
   /** Open WebSockets: their calls are over, their places are not. */
   #webSockets = 0;
   #onIdle: (() => void) | null = null;
@@ -45,7 +49,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   }
 
   get size(): number {
-    return this.#live.size;
+    return this.#live.size - this.#late;
   }
 
   add(x: Exchange): void {
@@ -55,13 +59,13 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   /** Whether a new request may come in; null: welcome. */
   refusal(): Rejection | null {
     if (this.#drained) return REJECTIONS.stopping;
-    if (this.#live.size + this.#webSockets >= this.#deps.inflightMax) return REJECTIONS.overloaded;
+    if (this.size + this.#webSockets >= this.#deps.inflightMax) return REJECTIONS.overloaded;
     return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
   }
 
   /** Takes a place of the organization's share; false: it has none left. */
   takeShare(x: RoutedExchange): boolean {
-    return this.#shares.take(x, x.routed.context.orgId, this.#live.size + this.#webSockets);
+    return this.#shares.take(x, x.routed.context.orgId, this.size + this.#webSockets);
   }
 
   /** The call becomes a WebSocket, and keeps its place until that ends. */
@@ -82,13 +86,17 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
     this.#deps.probes.giveBack(x);
     if (x.holdNanos > 0 && isRouted(x)) this.#deps.releaseHold(x);
     const { context } = x;
-    if (context === null) return;
+    if (context === null) {
+      if (rejection.status < 500 && this.#deps.isFlood(x)) this.#answerLate(x);
+      return;
+    }
     const slug = x.routed?.upstream.providerSlug ?? '';
     this.#deps.tally.count(context.orgId, context.agentId, slug, rejection.reason, x.request.startedAtMs);
   }
 
   ended(x: Exchange): void {
     this.#live.delete(x);
+    if (x.late) this.#late--;
     if (!x.keepsShare) this.#shares.give(x);
     if (this.#live.size === 0) this.#onIdle?.();
   }
@@ -130,6 +138,11 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
       if (x.errorClass === '') x.errorClass = 'shutdown';
       this.breakOff(x);
     });
+  }
+
+  #answerLate(x: Exchange): void {
+    x.late = true;
+    this.#late++;
   }
 
   /** The agent will get nothing more: ends the call and books what is known of it. */

@@ -16,7 +16,7 @@ export interface OpenAccesses {
 
 interface Lookups {
   get(tokenHash: string, agentRef: string): Lookup | null;
-  resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void;
+  resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void;
 }
 
 interface Asked {
@@ -86,7 +86,7 @@ export class OpenAccess {
       this.#asking++;
       const { tokenHash, agentRef } = asked[0]!.x;
       const lookup = this.#contexts.get(tokenHash, agentRef);
-      if (lookup === null) this.#contexts.resolve(tokenHash, agentRef, (found) => this.#judge(key, asked, found));
+      if (lookup === null) this.#contexts.resolve(tokenHash, agentRef, null, (found) => this.#judge(key, asked, found));
       else queueMicrotask(() => this.#judge(key, asked, lookup));
     }
   }

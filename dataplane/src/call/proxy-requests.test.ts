@@ -201,6 +201,36 @@ test('overload: an organization with its share gets 503 org_inflight while other
   await provider.until(() => provider.text.split('GET /x').length === 3);
 });
 
+test('flood: its refusals come late and take no place of the calls under way, and whoever is known is served', async () => {
+  await gateway.stop();
+  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 1 });
+  gateway.isFlood = true;
+  const stranger = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
+  const lost = await send('POST /nowhere HTTP/1.1\r\nhost: gw\r\ncontent-length: 100000\r\n\r\nhalf');
+  await eventually(() => gateway.floods === 2);
+  const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
+  const provider = await upstream.connection();
+  expect([stranger.text, lost.text]).toEqual(['', '']);
+  expect(gateway.server.inflight).toBe(1);
+  provider.send(OK);
+  await agent.sees('\r\n\r\nok');
+  await stranger.sees(REJECTIONS.unauthorized.body);
+  await lost.sees(REJECTIONS.notFound.body);
+  await eventually(() => lost.closed);
+  expect(gateway.server.inflight).toBe(0);
+});
+
+test('flood: a caller who leaves before its late refusal takes nothing with it', async () => {
+  gateway.isFlood = true;
+  const stranger = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
+  await eventually(() => gateway.floods === 1);
+  stranger.socket.destroy();
+  const other = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
+  await other.sees(REJECTIONS.unauthorized.body); // later than the first one's would have been
+  expect(gateway.server.inflight).toBe(0);
+  expect(gateway.bugs).toBe(0);
+});
+
 test('overload: tokens nobody knows are 429 unknown_tokens, without a question', async () => {
   gateway.lookupLater = true;
   gateway.unknownTokensWaitSec = 7;

@@ -73,7 +73,7 @@ class World {
       case 'lookup': {
         const hit = this.cache.get(String(one.agent), '');
         if (hit !== null) this.check(one.agent, hit);
-        else this.cache.resolve(String(one.agent), '', (lookup) => this.check(one.agent, lookup));
+        else this.cache.resolve(String(one.agent), '', null, (lookup) => this.check(one.agent, lookup));
         break;
       }
       case 'compute': {

@@ -54,7 +54,7 @@ function setUp(options: Partial<ContextCacheOptions> = {}) {
   });
   cache.reset(1);
   cache.linkUp();
-  const resolve = (hash = HASH, ref = '') => new Promise<Lookup>((done) => cache.resolve(hash, ref, done));
+  const resolve = (hash = HASH, ref = '') => new Promise<Lookup>((done) => cache.resolve(hash, ref, null, done));
   return { time, script, cache, resolve };
 }
 
@@ -103,15 +103,6 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
     time.steady = 5_000;
     expect(cache.get(HASH, '')).toBeNull();
-  });
-
-  it('refuses guesses beyond the bound of calls under way, without a call', async () => {
-    const { script, resolve } = setUp({ resolvesMax: 2 });
-    const waiting = [resolve('1'.repeat(64)), resolve('2'.repeat(64))];
-    expect((await resolve('3'.repeat(64))).refusal).toBe('unavailable');
-    expect(script.asked).toHaveLength(2);
-    for (const one of script.asked) one.answer(unknown(1));
-    await Promise.all(waiting);
   });
 
   it('guessing does not push contexts out', async () => {

@@ -35,9 +35,10 @@ export interface Resolution {
   readonly revision: number;
 }
 
-/** The control plane, as the cache sees it. Rejects when no instance answers. */
+/** The control plane, as the cache sees it. Rejects when no instance answers, or when too many wait in that lane. */
 export interface ContextResolver {
-  resolve(tokenHash: string, agentRef: string): Promise<Resolution>;
+  /** `lane`: on whose behalf, so that they can take turns; null is the process itself. */
+  resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution>;
 }
 
 interface ContextClock {
@@ -55,8 +56,6 @@ export interface ContextCacheOptions {
   /** Refused lookups are remembered apart, so that guessing cannot push contexts out. */
   readonly refusalsMax: number;
   readonly refusalTtlMs: number;
-  /** Calls to the control plane at a time; more misses are answered `unavailable`. */
-  readonly resolvesMax: number;
   readonly clock: ContextClock;
   readonly random: () => number;
   /** After each call to the control plane. */
@@ -68,7 +67,6 @@ export const DEFAULT_CONTEXT_CACHE_OPTIONS: Omit<ContextCacheOptions, 'ttlMs' | 
   bytesMax: 256 * 1_048_576,
   refusalsMax: 10_000,
   refusalTtlMs: 5_000,
-  resolvesMax: 1_000,
   clock: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
   random: Math.random,
   onResolved: () => undefined,
@@ -153,19 +151,18 @@ export class ContextCache {
     return null;
   }
 
-  /** `done` runs once, later, and must not throw. What it gets was true when it gets it, as far as `Watch` has told. */
-  resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void {
+  /**
+   * `done` runs once, later, and must not throw. What it gets was true when it gets it, as far as `Watch` has told.
+   * `lane`: on whose behalf; null is the process itself.
+   */
+  resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void {
     const cacheKey = keyOf(tokenHash, agentRef);
     const waiting = this.#flights.get(cacheKey);
     if (waiting !== undefined) {
       waiting.push(done);
       return;
     }
-    if (this.#flights.size >= this.#options.resolvesMax) {
-      queueMicrotask(() => done(UNAVAILABLE));
-      return;
-    }
-    this.#fly(cacheKey, tokenHash, agentRef, [done]);
+    this.#fly(cacheKey, tokenHash, agentRef, lane, [done]);
   }
 
   /** `Watch` is up: everything in the cache is confirmed as of now. */
@@ -221,15 +218,21 @@ export class ContextCache {
 
   #refresh(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): void {
     if (nowMs < entry.refreshAtMs && entry.refreshAtMs - nowMs < REFRESH_RETRY_MS) return; // a retry is due soon
-    if (this.#flights.has(entry.cacheKey) || this.#flights.size >= this.#options.resolvesMax) return;
+    if (this.#flights.has(entry.cacheKey)) return;
     entry.refreshAtMs = nowMs + REFRESH_RETRY_MS;
-    this.#fly(entry.cacheKey, tokenHash, agentRef, []);
+    this.#fly(entry.cacheKey, tokenHash, agentRef, null, []);
   }
 
-  #fly(cacheKey: string, tokenHash: string, agentRef: string, waiting: ((lookup: Lookup) => void)[]): void {
+  #fly(
+    cacheKey: string,
+    tokenHash: string,
+    agentRef: string,
+    lane: object | null,
+    waiting: ((lookup: Lookup) => void)[],
+  ): void {
     this.#flights.set(cacheKey, waiting);
     const startedAtMs = this.#options.clock.steadyMs();
-    void this.#ask(cacheKey, tokenHash, agentRef).then((lookup) => {
+    void this.#ask(cacheKey, tokenHash, agentRef, lane).then((lookup) => {
       this.#flights.delete(cacheKey);
       this.#options.onResolved(lookup.refusal ?? 'found', this.#options.clock.steadyMs() - startedAtMs);
       for (const done of waiting) done(lookup);
@@ -237,13 +240,13 @@ export class ContextCache {
   }
 
   /** Never rejects. */
-  async #ask(cacheKey: string, tokenHash: string, agentRef: string): Promise<Lookup> {
+  async #ask(cacheKey: string, tokenHash: string, agentRef: string, lane: object | null): Promise<Lookup> {
     for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken++) {
       const generation = this.#generation;
       const askedAtMs = this.#options.clock.steadyMs();
       let answer: Resolution;
       try {
-        answer = await this.#resolver.resolve(tokenHash, agentRef);
+        answer = await this.#resolver.resolve(tokenHash, agentRef, lane);
       } catch {
         return UNAVAILABLE; // the resolver has logged it; an entry that is refreshed stays
       }

@@ -81,7 +81,7 @@ function connect(addresses: readonly string[]) {
     source.stop();
     client.close();
   });
-  const resolve = () => new Promise<Lookup>((done) => cache.resolve(HASH, '', done));
+  const resolve = () => new Promise<Lookup>((done) => cache.resolve(HASH, '', null, done));
   source.start(cache);
   return { source, cache, heard, resolve };
 }

@@ -118,8 +118,8 @@ export class ContextSource implements ContextResolver {
   }
 
   /** One call for all of a turn of the event loop. */
-  resolve(tokenHash: string, agentRef: string): Promise<Resolution> {
-    return this.#batch.resolve({ tokenHash, agentRef });
+  resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution> {
+    return this.#batch.resolve({ tokenHash, agentRef }, lane);
   }
 
   async #ask(queries: readonly TokenQuery[]): Promise<readonly (Resolution | Error)[]> {

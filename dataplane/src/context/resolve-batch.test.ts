@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BATCH_MAX, ResolveBatch, type TokenQuery } from './resolve-batch.js';
+import { BATCH_MAX, ResolveBatch, type TokenQuery, WAITING_MAX } from './resolve-batch.js';
 
 const query = (i: number): TokenQuery => ({ tokenHash: `hash-${i}`, agentRef: '' });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -19,7 +19,7 @@ function scene() {
 
 test('resolve: all tokens of a turn go in one call, and each gets its own answer', async () => {
   const { calls, batch } = scene();
-  const answers = [0, 1, 2].map((i) => batch.resolve(query(i)));
+  const answers = [0, 1, 2].map((i) => batch.resolve(query(i), null));
   await turn();
   expect(calls.map(({ queries }) => queries.length)).toEqual([3]);
   calls[0]!.answer();
@@ -28,7 +28,7 @@ test('resolve: all tokens of a turn go in one call, and each gets its own answer
 
 test('resolve: more than fit in one call go in several', async () => {
   const { calls, batch } = scene();
-  for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i));
+  for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i), null);
   await turn();
   expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, 1]);
 });
@@ -36,7 +36,7 @@ test('resolve: more than fit in one call go in several', async () => {
 test('resolve: while four calls are under way the rest gathers for the next one', async () => {
   const { calls, batch } = scene();
   for (let i = 0; i < 10; i++) {
-    void batch.resolve(query(i));
+    void batch.resolve(query(i), null);
     await turn();
   }
   expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1]);
@@ -48,9 +48,9 @@ test('resolve: while four calls are under way the rest gathers for the next one'
 
 test('resolve: a call that fails fails for its own tokens, and the next ones go on', async () => {
   const { calls, batch } = scene();
-  const first = batch.resolve(query(0));
+  const first = batch.resolve(query(0), null);
   await turn();
-  const second = batch.resolve(query(1));
+  const second = batch.resolve(query(1), null);
   await turn();
   calls[0]!.fail(new Error('away'));
   calls[1]!.answer();
@@ -60,6 +60,57 @@ test('resolve: a call that fails fails for its own tokens, and the next ones go 
 
 test('resolve: an answer that is an error, or missing, fails its own token alone', async () => {
   const batch = new ResolveBatch(async () => [new Error('odd'), found(1)]);
-  const answers = await Promise.allSettled([0, 1, 2].map((i) => batch.resolve(query(i))));
+  const answers = await Promise.allSettled([0, 1, 2].map((i) => batch.resolve(query(i), null)));
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+});
+
+test('resolve: whoever asks about thousands waits behind itself', async () => {
+  const { calls, batch } = scene();
+  const [hostile, other] = [{}, {}];
+  const flood = (): void => {
+    for (let i = 0; i < 2_000; i++) void batch.resolve(query(i), hostile);
+  };
+  flood();
+  await turn(); // 4 × 256 are asked
+  flood();
+  const legitimate = batch.resolve(query(9_999), other);
+  calls[0]!.answer();
+  await turn();
+  await turn();
+  expect(calls[4]!.queries.slice(0, 2)).toContainEqual(query(9_999));
+  calls[4]!.answer();
+  expect(await legitimate).toEqual(found(9_999));
+});
+
+test('resolve: when all places are taken the lane with most waiting loses its newest, and nobody else any', async () => {
+  const { batch, calls } = scene();
+  const hostile = {};
+  const lost: number[] = [];
+  const asked: number[] = [];
+  for (let i = 0; i < WAITING_MAX + 100; i++) {
+    asked.push(i);
+    batch.resolve(query(i), hostile).catch(() => lost.push(i));
+  }
+  let others = 0;
+  for (let i = 0; i < 300; i++) void batch.resolve(query(10_000 + i), {}).then(() => others++);
+  await turn();
+  expect(lost.length).toBe(400);
+  expect(Math.min(...lost)).toBe(WAITING_MAX - 300);
+  for (let at = 0; others < 300; at++) {
+    while (calls[at] === undefined) await turn();
+    calls[at]!.answer();
+  }
+  expect(lost.length).toBe(400);
+});
+
+test('resolve: more lanes than places, one token each: one of them is lost, and the others are answered', async () => {
+  const { batch, calls } = scene();
+  const answers: Promise<unknown>[] = [];
+  for (let i = 0; i <= WAITING_MAX; i++) answers.push(batch.resolve(query(i), {}));
+  const settled = Promise.allSettled(answers);
+  for (let at = 0; at * BATCH_MAX < WAITING_MAX; at++) {
+    while (calls[at] === undefined) await turn();
+    calls[at]!.answer();
+  }
+  expect((await settled).filter(({ status }) => status === 'rejected').length).toBe(1);
 });

@@ -1,7 +1,9 @@
 /**
  * Puts together the tokens of one turn of the event loop that the cache does not know: one call to the control plane,
  * which asks the database once. So a start with an empty cache, or a flood of made-up tokens, costs calls by the turn
- * and not by the token. Where calls take longer than a turn, what comes meanwhile waits for the next one.
+ * and not by the token. Where calls take longer than a turn, what comes meanwhile waits for the next one, which takes one
+ * token of each lane in turn: whoever asks about thousands waits behind itself. When all places are taken, the lane with
+ * most waiting loses its newest.
  */
 import type { Resolution } from './context-cache.js';
 
@@ -20,14 +22,21 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** What waits of one lane, oldest first. */
+type Lane = Waiting[];
+
 /** Beyond it a turn's tokens go in several calls. */
 export const BATCH_MAX = 256;
 /** The control plane has a few connections for these; more calls would only wait there. */
 const CALLS_MAX = 4;
+/** Some four times as many as are asked about at once. */
+export const WAITING_MAX = 4_096;
 
 export class ResolveBatch {
   readonly #ask: AskBatch;
-  #waiting: Waiting[] = [];
+  /** Those with something waiting, the next to be served first. */
+  readonly #lanes = new Map<object | null, Lane>();
+  #waiting = 0;
   #scheduled = false;
   #calls = 0;
 
@@ -35,20 +44,48 @@ export class ResolveBatch {
     this.#ask = ask;
   }
 
-  resolve(query: TokenQuery): Promise<Resolution> {
+  /** `lane`: on whose behalf; null is the process itself. */
+  resolve(query: TokenQuery, lane: object | null): Promise<Resolution> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ query, resolve, reject });
+      const waiting = { query, resolve, reject };
+      const others = this.#lanes.get(lane);
+      if (others === undefined) this.#lanes.set(lane, [waiting]);
+      else others.push(waiting);
+      if (++this.#waiting > WAITING_MAX) this.#dropNewestOfLongest();
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0 || this.#calls >= CALLS_MAX) return;
+    if (this.#scheduled || this.#waiting === 0 || this.#calls >= CALLS_MAX) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#calls < CALLS_MAX) void this.#send(this.#waiting.splice(0, BATCH_MAX));
+      while (this.#waiting > 0 && this.#calls < CALLS_MAX) void this.#send(this.#nextBatch());
     });
+  }
+
+  #nextBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    // A lane that is set again goes to the end, where this loop meets it once more.
+    for (const [lane, waiting] of this.#lanes) {
+      batch.push(waiting.shift()!);
+      this.#lanes.delete(lane);
+      if (waiting.length > 0) this.#lanes.set(lane, waiting);
+      if (batch.length === BATCH_MAX) break;
+    }
+    this.#waiting -= batch.length;
+    return batch;
+  }
+
+  #dropNewestOfLongest(): void {
+    let longest: [object | null, Lane] = [null, []];
+    for (const entry of this.#lanes) if (entry[1].length > longest[1].length) longest = entry;
+    const [lane, waiting] = longest;
+    const { reject } = waiting.pop()!;
+    if (waiting.length === 0) this.#lanes.delete(lane);
+    this.#waiting--;
+    reject(new Error('too many tokens wait to be resolved'));
   }
 
   /** Never rejects. */

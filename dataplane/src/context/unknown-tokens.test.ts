@@ -57,3 +57,14 @@ test('unknown tokens: an IPv6 host is its /64', () => {
   expect(times(10, '2001:db8:1:3::1', true)).toBe(10);
   expect(times(10, '2001:db8::1', true)).toBe(10);
 });
+
+test('flood: ten seconds’ worth of refusals are answered at once, further ones of that address alone are a flood', () => {
+  const { clock, gate, times } = scene();
+  const refused = (count: number, address: string): number =>
+    Array.from({ length: count }, () => gate.isFlood(address)).filter((flood) => !flood).length;
+  expect(refused(1_000, '192.0.2.1')).toBe(200);
+  expect(refused(10, '192.0.2.2')).toBe(10);
+  clock.nowMs += 1_000;
+  expect(refused(1_000, '192.0.2.1')).toBe(20);
+  expect(times(1_000, '192.0.2.1', true)).toBe(200); // questions are another matter
+});

@@ -1,6 +1,7 @@
 /**
  * How many tokens that turn out unknown one client address may ask about. Whoever uses them up gets no further question
  * through to the control plane for a while; tokens that the cache knows are never asked about, so they are not affected.
+ * As many refusals of callers that nobody knows are answered at once; of further ones it is told that they are a flood.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -8,8 +9,10 @@ import { LRUCache } from 'lru-cache';
 export interface Asker {
   /** May go below 0: questions that were under way together all count. */
   allowance: number;
+  /** Refusals that are answered at once. */
+  refusals: number;
   atMs: number;
-  /** Not answered yet. */
+  /** Questions not answered yet. */
   pending: number;
 }
 
@@ -31,15 +34,7 @@ export class UnknownTokens {
 
   /** A question may be asked, to be ended with {@link answered}; or the seconds until the next one may. */
   ask(address: string): Asker | number {
-    const nowMs = this.#nowMs();
-    const network = networkOf(address);
-    let asker = this.#askers.get(network);
-    if (asker === undefined) {
-      asker = { allowance: this.#burst, atMs: nowMs, pending: 0 };
-      this.#askers.set(network, asker);
-    }
-    asker.allowance = Math.min(this.#burst, asker.allowance + ((nowMs - asker.atMs) / 1_000) * this.#perSecond);
-    asker.atMs = nowMs;
+    const asker = this.#asker(address);
     // Who asked about unknown ones lately is taken to go on doing so.
     const expected = asker.allowance < this.#burst ? asker.pending : 0;
     if (asker.allowance - expected < 1) return Math.max(1, Math.ceil((1 - asker.allowance) / this.#perSecond));
@@ -50,6 +45,30 @@ export class UnknownTokens {
   answered(asker: Asker, unknown: boolean): void {
     asker.pending--;
     if (unknown) asker.allowance = Math.max(-this.#burst, asker.allowance - 1);
+  }
+
+  /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
+  isFlood(address: string): boolean {
+    const asker = this.#asker(address);
+    if (asker.refusals < 1) return true;
+    asker.refusals--;
+    return false;
+  }
+
+  #asker(address: string): Asker {
+    const nowMs = this.#nowMs();
+    const network = networkOf(address);
+    const known = this.#askers.get(network);
+    if (known === undefined) {
+      const asker = { allowance: this.#burst, refusals: this.#burst, atMs: nowMs, pending: 0 };
+      this.#askers.set(network, asker);
+      return asker;
+    }
+    const earned = ((nowMs - known.atMs) / 1_000) * this.#perSecond;
+    known.allowance = Math.min(this.#burst, known.allowance + earned);
+    known.refusals = Math.min(this.#burst, known.refusals + earned);
+    known.atMs = nowMs;
+    return known;
   }
 }
 

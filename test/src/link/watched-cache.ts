@@ -64,7 +64,7 @@ export function watchControlPlane(
     lookUp(gatewayToken, agentRef = '') {
       const hash = createHash('sha256').update(gatewayToken).digest('hex');
       const hit = cache.get(hash, agentRef);
-      return hit === null ? new Promise((done) => cache.resolve(hash, agentRef, done)) : Promise.resolve(hit);
+      return hit === null ? new Promise((done) => cache.resolve(hash, agentRef, null, done)) : Promise.resolve(hit);
     },
     stop() {
       source.stop();

@@ -14,7 +14,7 @@ import { REJECTIONS, type Rejection, unknownTokens } from '../rejections.js';
 export interface Contexts {
   /** The answer at hand, or null: then call {@link resolve}. */
   get(tokenHash: string, agentRef: string): Lookup | null;
-  resolve(tokenHash: string, agentRef: string, done: (lookup: Lookup) => void): void;
+  resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void;
 }
 
 /** Bounds what one client address may ask about tokens that turn out unknown. */
@@ -22,6 +22,8 @@ export interface UnknownTokenGate {
   /** A question may be asked, and is ended with {@link answered}; or the seconds until the next one may. */
   ask(x: Exchange): Asker | number;
   answered(asker: Asker, unknown: boolean): void;
+  /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
+  isFlood(x: Exchange): boolean;
 }
 
 export interface AuthenticateDeps {
@@ -67,7 +69,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
       x.reject(unknownTokens(asker));
       return DONE;
     }
-    deps.contexts.resolve(tokenHash, x.agentRef, (found) => {
+    deps.contexts.resolve(tokenHash, x.agentRef, asker, (found) => {
       deps.unknownTokens.answered(asker, found.refusal === 'unknown_token');
       if (!x.over && decide(x, found)) deps.advance(x);
     });

@@ -22,7 +22,7 @@ export function createRecheck(contexts: Contexts, advance: Advance): RoutedStage
     if (!x.waited) return NEXT;
     const lookup = contexts.get(x.tokenHash, x.agentRef);
     if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
-    contexts.resolve(x.tokenHash, x.agentRef, (found) => {
+    contexts.resolve(x.tokenHash, x.agentRef, x.routed.context, (found) => {
       if (!x.over && decide(x, found)) advance(x);
     });
     return WAIT;

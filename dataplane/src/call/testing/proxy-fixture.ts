@@ -157,6 +157,10 @@ export class Fixture {
   spoolFull = false;
   /** Tokens that the cache does not know are refused for so long. */
   unknownTokensWaitSec: number | null = null;
+  /** Refusals of callers that nobody knows are one of a flood. */
+  isFlood = false;
+  /** How often that was asked. */
+  floods = 0;
   /** Null: records are confirmed in the next turn; else they wait here. */
   heldRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
@@ -240,12 +244,16 @@ export class Fixture {
         ...options,
       },
       unknownTokens: {
-        ask: () => this.unknownTokensWaitSec ?? { allowance: 1, atMs: 0, pending: 0 },
+        ask: () => this.unknownTokensWaitSec ?? { allowance: 1, refusals: 1, atMs: 0, pending: 0 },
         answered: () => {},
+        isFlood: () => {
+          this.floods++;
+          return this.isFlood;
+        },
       },
       contexts: {
         get: (hash) => (this.lookupLater ? null : found(hash)),
-        resolve: (hash, _ref, done) => setImmediate(() => done(found(hash))),
+        resolve: (hash, _ref, _lane, done) => setImmediate(() => done(found(hash))),
       },
       counters: {
         admit: (request, done) => {
