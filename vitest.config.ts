@@ -15,8 +15,10 @@ export default defineConfig({
     globalSetup: ['test/src/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 4,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what never ends. Nothing else depends on time: a busy machine may take as long as it likes.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 90_000, interval: 10 } },
     reporters: ['default'],
   },
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { connectRaw } from './call/testing/raw-peer-fixture.js';
 
@@ -56,7 +57,7 @@ function start(env: Env): Promise<{ child: ChildProcess; ready: Ready }> {
 
 /** Runs a start that must be refused. */
 function refused(env: Env): { code: number | null; line: string } {
-  const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8', timeout: 30_000 });
+  const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
   return { code: status, line: stderr.trim() };
 }
 
@@ -131,7 +132,7 @@ test('workers: one that is killed is replaced, and the connections of the others
   const alive = (): number => peers.filter((peer) => !peer.closed).length;
   process.kill(before[0]!, 'SIGKILL');
   await Promise.race(peers.map((peer) => peer.ends()));
-  while (workers().length < 2 || workers().includes(before[0]!)) await new Promise((resolve) => setImmediate(resolve));
+  while (workers().length < 2 || workers().includes(before[0]!)) await setTimeout(10);
   expect(workers()).toContain(before[1]);
   expect(alive()).toBeGreaterThan(0);
   for (const peer of peers) peer.socket.destroy();

@@ -128,7 +128,7 @@ async function runWorker(config: Config, placement: string, log: Logger): Promis
   const [index, wantedPort] = placement.split(':');
   const dataPlaneId = `${loadDataPlaneId(config.dataDir)}-${index}`;
   const identity = { dataPlaneId, workers: config.workers };
-  const { gateway } = await startGateway(config, identity, Number(wantedPort), log);
+  const { gateway, port } = await startGateway(config, identity, Number(wantedPort), log);
   const tell = (message: FromWorker): void => void process.send?.(message);
   process.on('message', (message: ToWorker) => {
     if (message.kind !== 'figures') return;
@@ -136,7 +136,7 @@ async function runWorker(config: Config, placement: string, log: Logger): Promis
       tell({ kind: 'figures', id: message.id, metrics, notReady: gateway.notReady() });
     });
   });
-  tell({ kind: 'listening' });
+  tell({ kind: 'listening', port });
 }
 
 async function main(): Promise<void> {

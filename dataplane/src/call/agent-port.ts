@@ -8,6 +8,9 @@ import uws, {
 } from 'uWebSockets.js';
 import type { AddressConnections } from './address-connections.js';
 
+/** To find a free port that others may join. */
+const ATTEMPTS_MAX = 10;
+
 /** The port cannot be had; `message` is for the operator. */
 class PortInUse extends Error {}
 
@@ -34,7 +37,21 @@ export class AgentPort {
   }
 
   /** Resolves with the port; rejects when it is taken. `shared`: several processes listen on it together. */
-  listen(host: string, port: number, shared: boolean): Promise<number> {
+  async listen(host: string, port: number, shared: boolean): Promise<number> {
+    if (port !== 0 || !shared) return this.#listen(host, port, shared);
+    // The server shares only a port that it is told, so any free one is found first. Between the two, it can get lost.
+    for (let attempt = 1; ; attempt++) {
+      const free = await this.#listen(host, 0, false);
+      this.stopListening();
+      try {
+        return await this.#listen(host, free, true);
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+
+  #listen(host: string, port: number, shared: boolean): Promise<number> {
     return new Promise((resolve, reject) => {
       const listen = this.#app.listen as unknown as (
         host: string,

@@ -252,7 +252,6 @@ test.each(['fixed', 'chunked'])(
     await eventually(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ error: '', bytesOut: piece.length * pieces });
   },
-  30_000,
 );
 
 test('relay: what a slow agent had waiting arrives even when the upstream says nothing more', async () => {
@@ -273,7 +272,7 @@ test('relay: what a slow agent had waiting arrives even when the upstream says n
   await agent.until(() => arrived() >= sent * piece.length);
   provider.send('0\r\n\r\n');
   await agent.until(() => agent.received.subarray(-5).toString() === '0\r\n\r\n');
-}, 30_000);
+});
 
 test('relay: a provider that cannot be reached is 502, booked as connect', async () => {
   upstream.stop();
@@ -366,7 +365,6 @@ test.each([
     // At once, or when the server's idle time has passed.
     await agent.ends();
   },
-  30_000,
 );
 
 test('drain: what does not finish in time is broken off and booked as shutdown', async () => {

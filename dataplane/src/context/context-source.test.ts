@@ -86,7 +86,7 @@ function connect(addresses: readonly string[]) {
   return { source, cache, heard, resolve };
 }
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 20_000 });
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 90_000 });
 
 describe('ContextSource', () => {
   it('is ready after the first Hello and not before', async () => {

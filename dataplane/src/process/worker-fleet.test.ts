@@ -25,7 +25,7 @@ interface Scripted {
 
 /**
  * A fleet of two whose workers run `body`. It sees `index`, `starts` (of all workers so far, this one included),
- * `allStarts()`, `listening()` and `serve()`, which answers the fleet's questions.
+ * `port`, `allStarts()`, `listening()` and `serve()`, which answers the fleet's questions.
  */
 function scripted(body: string, drainTimeoutMs = 20_000): Scripted {
   const directory = mkdtempSync(join(tmpdir(), 'acg-fleet-'));
@@ -35,11 +35,11 @@ function scripted(body: string, drainTimeoutMs = 20_000): Scripted {
   writeFileSync(
     script,
     `import { appendFileSync, readFileSync } from 'node:fs';
-     const index = process.env.${WORKER_VARIABLE}.split(':')[0];
+     const [index, port] = process.env.${WORKER_VARIABLE}.split(':');
      appendFileSync('${journal}', index + ' ' + process.pid + '\\n');
      const allStarts = () => readFileSync('${journal}', 'utf8').trim().split('\\n');
      const starts = allStarts();
-     const listening = () => process.send({ kind: 'listening' });
+     const listening = () => process.send({ kind: 'listening', port: Number(port) || 4711 });
      const serve = () => {
        process.on('message', ({ id }) => process.send({ kind: 'figures', id, metrics: [], notReady: null }));
        process.on('disconnect', () => process.exit(0));
@@ -73,6 +73,11 @@ function alive(pid: number): boolean {
 test.each([69, 78])('worker fleet: a start that a worker refuses with %i fails with that code', async (code) => {
   const { fleet } = scripted(`if (index === '1') process.exit(${code}); serve();`);
   await expect(fleet.start()).rejects.toMatchObject({ exitCode: code });
+});
+
+test('worker fleet: where any port will do, the first worker finds it and the others join it', async () => {
+  const { fleet } = scripted(`if (index === '1' && port !== '4711') process.exit(78); serve();`);
+  expect(await fleet.start()).toBe(4711);
 });
 
 test('worker fleet: a worker that crashes before it listens fails the start', async () => {
@@ -124,7 +129,7 @@ test('worker fleet: one worker that refuses to run is tried again while another 
 
 test('worker fleet: a worker that ends while another is still starting is replaced', async () => {
   const { fleet, starts } = scripted(`
-    const second = starts.length > 2;
+    const second = starts.filter((line) => line.startsWith(index)).length > 1;
     if (index === '0' && !second) { listening(); setImmediate(() => process.exit(70)); }
     else if (index === '0') serve();
     else {

@@ -8,7 +8,7 @@
  * crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
  */
 
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { Backoff } from '@acg/base/backoff';
 import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
@@ -56,6 +56,7 @@ export class WorkerFleet {
   readonly #refused: boolean[];
   readonly #questions = new Map<number, (metrics: readonly object[]) => void>();
   #questionId = 0;
+  /** 0: any free one, until the first worker has found it. */
   #port: number;
   #stopping = false;
   #checkTimer: NodeJS.Timeout | null = null;
@@ -82,8 +83,11 @@ export class WorkerFleet {
 
   /** Resolves with the port when every worker listens. Rejects with `WorkerEnded` when one cannot start. */
   async start(): Promise<number> {
-    this.#port = await freePort(this.#host, this.#port);
-    await Promise.all(this.#workers.map((_, index) => this.#launch(index)));
+    let next = 0;
+    // Of a port that is found free and let go again, somebody else can have it before the first worker listens.
+    if (this.#port === 0) await this.#launch(next++);
+    else await checkFree(this.#host, this.#port);
+    await Promise.all(this.#workers.slice(next).map((_, index) => this.#launch(next + index)));
     this.#checkTimer = setInterval(() => void this.#figures(), FIGURES_TIMEOUT_MS).unref();
     await this.#figures();
     return this.#port;
@@ -126,6 +130,7 @@ export class WorkerFleet {
       const onMessage = (worker: WorkerProcess, message: FromWorker): void => {
         if (message.kind === 'listening') {
           worker.listening = true;
+          this.#port = message.port;
           resolve();
           return;
         }
@@ -185,11 +190,8 @@ export class WorkerFleet {
   }
 }
 
-/**
- * The port itself when nobody has it, or any free one for 0. Workers share the port without being asked, so they would
- * also share it with a stranger.
- */
-function freePort(host: string, port: number): Promise<number> {
+/** Rejects when somebody has the port: workers share it without being asked, so they would also share it with a stranger. */
+function checkFree(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', () =>
@@ -199,10 +201,7 @@ function freePort(host: string, port: number): Promise<number> {
         ),
       ),
     );
-    probe.listen({ host, port, exclusive: true }, () => {
-      const found = (probe.address() as AddressInfo).port;
-      probe.close(() => resolve(found));
-    });
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
   });
 }
 

@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 
 export type ToWorker = { readonly kind: 'figures'; readonly id: number };
 export type FromWorker =
-  | { readonly kind: 'listening' }
+  | { readonly kind: 'listening'; readonly port: number }
   | {
       readonly kind: 'figures';
       readonly id: number;

@@ -53,7 +53,7 @@ test('shipper: repeats a batch until it is acknowledged, and only then lets go o
     return BOOKED;
   });
   await append(spool, 'a');
-  await vi.waitFor(() => expect(spool.figures().bytesUnacknowledged).toBe(0), 10_000);
+  await vi.waitFor(() => expect(spool.figures().bytesUnacknowledged).toBe(0), 90_000);
   expect(calls).toHaveLength(6);
   expect(new Set(ids(calls))).toEqual(new Set(['a']));
   expect(shipper.figures()).toMatchObject({ failures: 5, recordsShipped: 1, connected: true });
@@ -85,7 +85,7 @@ test('shipper: a refused batch is taken apart into frames', async () => {
   const { spool, shipper, calls } = start(async (request) => {
     await gate; // until all frames lie in one segment behind the first call
     return request.records!.some((record) => record.id === 'bad') ? { kind: 'refused', reason: 'no' } : BOOKED;
-  }, 60_000);
+  });
   for (const id of ['a', 'b', 'bad', 'c']) await append(spool, id);
   open();
   expect(await shipper.flush(10_000)).toBe(true);
@@ -96,7 +96,7 @@ test('shipper: a refused batch is taken apart into frames', async () => {
 test('shipper: a control plane that never answers does not hold up the stop', async () => {
   const { root, spool, shipper, calls } = start(() => new Promise(() => undefined));
   await append(spool, 'a');
-  await vi.waitFor(() => expect(calls).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(calls).toHaveLength(1), 90_000);
   await shipper.stop();
   await spool.close();
   expect(readdirSync(join(root, 'worker-0')).filter((name) => name.endsWith('.seg'))).toHaveLength(1);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane()]);
   urls = planes.map((plane) => plane.url);
   tenant = await stack.tenant();
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   provider.closeAllConnections();
   await stack?.stop();
