@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     // Tests run on the sources, so a stale build can never pass for the code.
     alias: [
+      { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
       { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
     ],
   },

@@ -64,9 +64,12 @@ const nameOf = (part: string): string =>
     .replace(/^type\s+/, '')
     .split(/\s+as\s+/)[0]!;
 
+/** Of the workspaces that do not stand at the root. */
+const FOLDERS: Readonly<Record<string, string>> = { client: 'controlplane/client' };
+
 /** The source that an import names: relative, or `@acg/<workspace>/<path>`. */
 function sourceOf(from: string, target: string): string {
   if (target.startsWith('.')) return join(dirname(from), target.replace(/\.js$/, '.ts'));
   const [, workspace, path] = /^@acg\/(\w+)\/(.*)$/.exec(target) ?? [];
-  return workspace === undefined ? target : `${workspace}/src/${path}.ts`;
+  return workspace === undefined ? target : `${FOLDERS[workspace] ?? workspace}/src/${path}.ts`;
 }
