@@ -30,6 +30,7 @@ const options = (usageFormat: MeterOptions['usageFormat'], path: string, content
   status: 200,
   contentType,
   contentEncoding: null,
+  tokensOutMax: null,
   countOnce: null,
 });
 

@@ -53,7 +53,7 @@ export interface ProxyDeps {
   readonly options: ProxyOptions;
   readonly contexts: Contexts;
   readonly unknownTokens: UnknownTokenGate;
-  readonly counters: Pick<Counters, 'admit' | 'settle' | 'standing'>;
+  readonly counters: Pick<Counters, 'admit' | 'grow' | 'settle' | 'standing'>;
   readonly circuits: Circuits;
   readonly spool: RecordSink & { readonly full: boolean };
   readonly metering: CallMetering;

@@ -14,6 +14,7 @@ import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
 import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';
+import type { HeldOutput } from './held-output.js';
 import type { LineBooking } from './line-booking.js';
 import type { OrgShare } from './org-shares.js';
 import type { Rejection } from './rejections.js';
@@ -104,6 +105,8 @@ export class Exchange {
   admission: Admission | null = null;
   /** What the call has reserved of a hard budget; settling gives it back. */
   holdNanos = 0;
+  /** The output that is covered by it; null without a hold, and where none can be made. */
+  heldOutput: HeldOutput | null = null;
   /** 0: the circuit's state is not known; results then count for no epoch. */
   circuitEpoch = 0;
   probeLease = '';

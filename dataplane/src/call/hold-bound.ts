@@ -5,6 +5,7 @@ import { holdFacts } from '../policy/hold-facts.js';
 import type { CallMetering } from './call-metering.js';
 import { bodyRefusal } from './denials.js';
 import type { RoutedExchange } from './exchange.js';
+import type { HeldOutput } from './held-output.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 
 /** Formats whose calls cost what their bodies say. */
@@ -16,11 +17,10 @@ const UNITS_MAX = 100;
 export function planHold(x: RoutedExchange): Rejection | null {
   const { context, upstream, target } = x.routed;
   if (!context.terms.hardBudget || !METERED.has(upstream.usageFormat)) return null;
+  if (x.handshake !== null) return REJECTIONS.unmetered;
   const place = callPlace(upstream, x.request.method, target.rest);
   if (place === 'free') return null;
-  if (x.handshake !== null || place === 'unknown' || place === 'batch' || place.startsWith('path:')) {
-    return REJECTIONS.unmetered;
-  }
+  if (place === 'unknown' || place === 'batch' || place.startsWith('path:')) return REJECTIONS.unmetered;
   if (x.bodyReader !== null) return null;
   if (x.body === null) return bodyRefusal('not_readable');
   const reader = bodyReader(place as 'json' | 'form' | 'json_or_form', x.request.headers);
@@ -29,7 +29,7 @@ export function planHold(x: RoutedExchange): Rejection | null {
   return null;
 }
 
-/** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. */
+/** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. Sets heldOutput. */
 export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>): number | Rejection {
   const { context, upstream, target } = x.routed;
   const { terms } = context;
@@ -46,13 +46,26 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const facts = body[0] === 0x2d ? NO_FACTS : holdFacts(body); // a form begins with a dash
   if (facts === null) return REJECTIONS.oddMaximum;
   if (facts.background) return REJECTIONS.unmetered;
-  const tokensOut = (facts.outputTokensMax ?? terms.holdMaxOutputTokens) * facts.answers;
+  const { outputTokensMax, answers, refers, fast } = facts;
+  const tokensOut = (outputTokensMax ?? terms.holdMaxOutputTokens) * answers;
+  x.heldOutput = { tokens: tokensOut, stated: outputTokensMax !== null, answers, fast };
   let nanos = 0;
   for (const model of x.bodyModels) {
-    const { refers, fast } = facts;
     nanos = Math.max(nanos, metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, units: 1 }));
   }
   return nanos;
 }
 
 const NO_FACTS = { outputTokensMax: null, answers: 1, background: false, refers: true, fast: false };
+
+/** What an output token may cost at most, nano-dollars (a fraction as a rule); 0: output is free. */
+export function outputRate(x: RoutedExchange, { fast }: HeldOutput, metering: Pick<CallMetering, 'bound'>): number {
+  let nanos = 0;
+  for (const model of x.bodyModels ?? []) {
+    const many = { model, tokensIn: 0, tokensOut: RATE_TOKENS, refers: false, fast, units: 0 };
+    nanos = Math.max(nanos, metering.bound(x, many));
+  }
+  return nanos / RATE_TOKENS;
+}
+
+const RATE_TOKENS = 1_000_000;

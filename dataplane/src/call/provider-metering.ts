@@ -69,6 +69,7 @@ export class ProviderMetering implements CallMetering {
       status: x.upstreamStatus,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
+      tokensOutMax: x.heldOutput?.stated ? x.heldOutput.tokens : null,
       countOnce: mayComeAgain(x) ? (line) => this.#countOnce(x, line) : null,
     });
     // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.

@@ -12,9 +12,9 @@
  */
 
 import { ignore } from '@acg/base/ignore';
-import { RPM_ROW } from '../counters/limit-table.js';
 import type { AgentResponse } from './agent-response.js';
 import type { RoutedExchange } from './exchange.js';
+import { rateLimitBit, rateLimits, serverTiming } from './own-headers.js';
 import { statusLine } from './rejections.js';
 import type { ResponsePlan } from './response-plan.js';
 import type { Settle } from './settle.js';
@@ -62,6 +62,8 @@ export class Relay implements SilentResponse {
   /** The record is on disk: the last byte may leave. */
   #released = false;
   #connectionFree = false;
+  /** The gateway ended the response; the upstream has no more say in it. */
+  #cutOff = false;
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
 
@@ -123,17 +125,16 @@ export class Relay implements SilentResponse {
   onComplete(): void {
     const x = this.#x;
     this.#free();
-    if (x.finished) return;
+    if (x.finished || this.#cutOff) return;
     x.responseComplete = true;
-    this.#flushEdits();
-    if (this.#plan!.mask !== null) this.#queue(this.#plan!.mask.flush());
+    this.#flushAll();
     this.#support.settle(x, this.#onBooked);
   }
 
   onError(error: Error): void {
     const x = this.#x;
     this.#free();
-    if (x.finished) return;
+    if (x.finished || this.#cutOff) return;
     if (this.#plan === null) {
       this.#support.failed(x, error);
       return;
@@ -141,6 +142,29 @@ export class Relay implements SilentResponse {
     this.#support.cut(x, error);
     x.breakOff();
     this.#support.settle(x, ignore);
+  }
+
+  /**
+   * Ends the response behind what has passed, and the upstream call with it; sets no error class. `last`: the event that
+   * says why; where it is null or the body is no stream of plain events, the agent's connection breaks.
+   */
+  cutOff(last: Buffer | null): void {
+    const x = this.#x;
+    this.#cutOff = true;
+    this.#abortUpstream?.(aborted);
+    this.#free();
+    const { mediaType, contentEncoding } = this.#plan!.head;
+    const fits = mediaType === 'text/event-stream' && contentEncoding === '' && this.#framing === CHUNKED;
+    if (last === null || !fits) {
+      x.breakOff();
+      this.#support.settle(x, ignore);
+      return;
+    }
+    this.#flushAll();
+    this.#support.settle(x, (error) => {
+      this.#queue(last);
+      this.#onBooked(error);
+    });
   }
 
   readonly #onBooked = (error: Error | null): void => {
@@ -192,15 +216,15 @@ export class Relay implements SilentResponse {
     } else if (this.bagIndex >= 0) this.#support.silence.delete(this);
   }
 
-  /** The tails that edits held back; each passes through the edits after it. */
-  #flushEdits(): void {
-    const edits = this.#plan!.edits;
-    if (edits === null) return;
-    for (let i = 0; i < edits.length; i++) {
+  /** The tails that edits held back, each through the edits after it, and the mask's. */
+  #flushAll(): void {
+    const { edits, mask } = this.#plan!;
+    for (let i = 0; edits !== null && i < edits.length; i++) {
       let bytes = edits[i]!.flush();
       for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
       this.#queueMasked(bytes);
     }
+    if (mask !== null) this.#queue(mask.flush());
   }
 
   #scheduleFlush(): void {
@@ -254,7 +278,7 @@ export class Relay implements SilentResponse {
     const { headers, contentLength } = this.#plan!.head;
     const res = this.#res;
     res.writeStatus(statusLine(x.upstreamStatus));
-    let own = `${x.request.id}\r\nserver-timing: gateway;dur=${millis(x.dispatchedTick - x.request.startedTick)}, upstream;dur=${millis(x.respondedTick - x.dispatchedTick)}`;
+    let own = `${x.request.id}${serverTiming(x)}`;
     let theirs = 0;
     for (let i = 0; i < headers.length; i += 2) {
       const name = headers[i] as string;
@@ -264,12 +288,7 @@ export class Relay implements SilentResponse {
       if (typeof value === 'string') own += `\r\n${name}: ${value}`;
       else res.writeHeader(name, value);
     }
-    const { admission } = x;
-    if (admission !== null) {
-      if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${x.routed.context.terms.limits[RPM_ROW]}`;
-      if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
-      if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.rpmResetAtSec}`;
-    }
+    own += rateLimits(x, theirs);
     if (this.#framing === BODILESS) {
       if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
     }
@@ -359,19 +378,3 @@ export class Relay implements SilentResponse {
 }
 
 const flushRelay = (relay: Relay): void => relay.flush();
-
-/** Milliseconds with three decimals, without the cost of `toFixed`. */
-const millis = (ms: number): number => Math.round(ms * 1000) / 1000;
-
-function rateLimitBit(name: string): number {
-  switch (name) {
-    case 'x-ratelimit-limit':
-      return 1;
-    case 'x-ratelimit-remaining':
-      return 2;
-    case 'x-ratelimit-reset':
-      return 4;
-    default:
-      return 0;
-  }
-}

@@ -57,7 +57,9 @@ export function createSettle(deps: SettleDeps): Settle {
     if (x.routed.context.terms.hardBudget && price.costNanos > x.holdNanos) {
       deps.onHoldExceeded(price.costNanos - x.holdNanos);
     }
-    settleCounters(deps.counters, x, price.costNanos, reading);
+    const { holdNanos } = x;
+    x.holdNanos = 0;
+    settleCounters(deps.counters, x, price.costNanos, reading, holdNanos);
     deps.onSettled(x, reading, price);
   }
 }
@@ -67,11 +69,10 @@ function settleCounters(
   x: RoutedExchange,
   costNanos: number,
   reading: UsageReading | null,
+  holdNanos: number,
 ): void {
   const tokens = reading === null ? 0 : tokensIn(reading) + reading.tokensOut;
-  const { holdNanos } = x;
   if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;
-  x.holdNanos = 0;
   const { context, upstream } = x.routed;
   counters.settle({
     terms: context.terms,
@@ -85,7 +86,14 @@ function settleCounters(
 
 /** Gives back what a call has reserved that never went upstream. */
 export function releaseHold(counters: Pick<Counters, 'settle'>, x: RoutedExchange): void {
-  settleCounters(counters, x, 0, null);
+  const { holdNanos } = x;
+  x.holdNanos = 0;
+  settleCounters(counters, x, 0, null, holdNanos);
+}
+
+/** Gives back what was granted to a call that had been settled meanwhile. */
+export function releaseGrowth(counters: Pick<Counters, 'settle'>, x: RoutedExchange, nanos: number): void {
+  settleCounters(counters, x, 0, null, nanos);
 }
 
 const tokensIn = (reading: UsageReading): number =>

@@ -90,7 +90,7 @@ export interface Counters {
   readonly kind: 'memory' | 'redis';
   /** Checks the limits in the order of their table and consumes, atomically: all or nothing. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
-  /** Asks for a larger hold of a request that is under way; true also while the store is unavailable. */
+  /** Asks for a larger hold of a request that is under way; while the store is unavailable as the terms say. */
   grow(terms: AgentTerms, holdNanos: number, done: (granted: boolean) => void): void;
   /**
    * Books the end of a request; the caller does so once per request. Never blocks it; spend that cannot be added is kept

@@ -125,6 +125,10 @@ export class RedisCounters implements Counters {
     const slot = this.#slotOf(terms.agentId);
     const own = terms.budgets.filter(({ tag }) => tag === terms.agentId);
     this.#nodeOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {
+      if (outcome === 'unchecked' && terms.refuseUnchecked) {
+        done(false);
+        return;
+      }
       // Unchecked: there is no hold for it, and none is given back with it.
       if (outcome === 'unchecked') this.#purses.of(terms.agentId).hold(holdNanos);
       done(refusedBy < 0);

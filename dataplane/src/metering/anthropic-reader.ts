@@ -42,6 +42,8 @@ export class AnthropicReader implements UsageReader {
   /** Content seen since the last cumulative figure. */
   #deltas = 0;
   #deltaBytes = 0;
+  /** Output before that. */
+  #outBefore = 0;
   #documents = 0;
   #model: string | null = null;
   #tier: string | null = null;
@@ -87,6 +89,7 @@ export class AnthropicReader implements UsageReader {
       this.#hasInput = true;
       if (this.#type !== 'message_start') {
         this.#hasFinalOutput = true;
+        this.#outBefore += this.#deltas;
         this.#deltas = 0;
         this.#deltaBytes = 0;
       }
@@ -119,6 +122,18 @@ export class AnthropicReader implements UsageReader {
     this.#geo = null;
   }
 
+  tokensOutSeen({ tokensOutMax }: MeterOptions): number {
+    if (this.#deltas === 0) return this.#outBefore;
+    const before = this.#hasFinalOutput ? Math.max(this.#outBefore, this.#counts.out) : this.#outBefore;
+    return before + this.#deltaTokens(tokensOutMax);
+  }
+
+  /** Each piece is a token at least; what bytes say is a guess, which the request's own maximum overrules. */
+  #deltaTokens(tokensOutMax: number | null): number {
+    const byBytes = textTokens(this.#deltaBytes);
+    return Math.max(this.#deltas, Math.min(byBytes, tokensOutMax ?? byBytes));
+  }
+
   reading(facts: BodyFacts): UsageReading {
     const { options } = facts;
     if (facts.kind === 'lines') return linesReading(facts, this.#counted);
@@ -144,10 +159,12 @@ export class AnthropicReader implements UsageReader {
   #estimated(facts: BodyFacts, model: string | null, more: Parameters<typeof readingOf>[3]): UsageReading {
     const counts = this.#counts;
     if (!this.#hasInput) counts.inUncached = requestTokens(facts.options.requestBytes, facts.options.requestBlobBytes);
-    const seen = Math.max(this.#deltas, textTokens(this.#deltaBytes));
-    const deltaTokens = seen + encodedEventTokens(facts.encodedBytes);
-    if (facts.kind !== 'events') counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
-    else if (this.#hasFinalOutput) counts.out += deltaTokens;
+    const { tokensOutMax } = facts.options;
+    const deltaTokens = this.#deltaTokens(tokensOutMax) + encodedEventTokens(facts.encodedBytes);
+    if (facts.kind !== 'events') {
+      const tokens = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+      counts.out = Math.min(tokens, tokensOutMax ?? tokens);
+    } else if (this.#hasFinalOutput) counts.out += deltaTokens;
     else counts.out = Math.max(counts.out, deltaTokens);
     return readingOf(counts, this.#hasInput ? 'partial' : 'estimated', model, more);
   }

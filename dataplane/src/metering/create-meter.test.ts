@@ -28,6 +28,7 @@ const base: MeterOptions = {
   status: 200,
   contentType: JSON_TYPE,
   contentEncoding: null,
+  tokensOutMax: null,
   countOnce: null,
 };
 

@@ -12,7 +12,7 @@ import { EncodedMeter, isEncoded } from './encoded-meter.js';
 import { plainPath } from './estimate.js';
 import { EventsMeter } from './events-meter.js';
 import { LinesMeter } from './lines-meter.js';
-import type { BodyMeter, MeterOptions, UsageMeter, UsageReading } from './meter.js';
+import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageMeter, type UsageReading } from './meter.js';
 import { OpaqueMeter } from './opaque-meter.js';
 import { OpenAiReader } from './openai-reader.js';
 import { ResendMeter } from './resend-meter.js';
@@ -75,6 +75,10 @@ class FixedMeter implements UsageMeter {
   }
 
   observe(): void {}
+
+  get tokensOutSeen(): number {
+    return KNOWN_AT_END;
+  }
 
   finish(): UsageReading {
     return readingOf(emptyCounts(), 'none', this.#options.requestModel, { units: this.#units });

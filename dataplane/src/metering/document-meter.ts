@@ -1,6 +1,6 @@
 import { JsonScanner } from '../scan/json-scanner.js';
 import { EVENT_PLAIN } from '../scan/sse-framer.js';
-import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageReading } from './meter.js';
 import type { UsageReader } from './usage-reader.js';
 
 /** A body that is one JSON document, scanned as it passes: no size limit, nothing kept. */
@@ -20,6 +20,10 @@ export class DocumentMeter implements BodyMeter {
   observe(chunk: Buffer): void {
     this.#bytes += chunk.length;
     this.#scanner.push(chunk, 0, chunk.length);
+  }
+
+  get tokensOutSeen(): number {
+    return KNOWN_AT_END;
   }
 
   unreadable(encodedBytes: number): void {

@@ -25,6 +25,9 @@ class Recorder implements BodyMeter {
   observe(chunk: Buffer): void {
     this.pieces.push({ bytes: chunk.length, turn: this.turn });
   }
+  get tokensOutSeen(): number {
+    return this.bytes;
+  }
   unreadable(encodedBytes: number): void {
     this.unread = encodedBytes;
   }

@@ -63,6 +63,10 @@ export class EncodedMeter implements UsageMeter {
     else this.#decoder.write(Buffer.from(chunk));
   }
 
+  get tokensOutSeen(): number {
+    return this.#inner.tokensOutSeen;
+  }
+
   catchUp(done: () => void): boolean {
     if (this.#lost || this.#decoder === null) return false;
     this.#onCaughtUp = done;

@@ -36,6 +36,10 @@ export class EventsMeter implements BodyMeter, SseSink {
     this.#chunk = null; // never kept
   }
 
+  get tokensOutSeen(): number {
+    return this.#reader.tokensOutSeen(this.#options);
+  }
+
   unreadable(encodedBytes: number): void {
     this.#encodedBytes = encodedBytes;
   }

@@ -1,6 +1,6 @@
 import { JsonScanner } from '../scan/json-scanner.js';
 import { EVENT_PLAIN } from '../scan/sse-framer.js';
-import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageReading } from './meter.js';
 import type { UsageReader } from './usage-reader.js';
 
 /** A body of one JSON document a line (batch results): each line is scanned as it passes, nothing is kept. */
@@ -26,6 +26,10 @@ export class LinesMeter implements BodyMeter {
       at = end + 1;
     }
     this.#scanner.push(chunk, at, chunk.length);
+  }
+
+  get tokensOutSeen(): number {
+    return KNOWN_AT_END;
   }
 
   unreadable(encodedBytes: number): void {

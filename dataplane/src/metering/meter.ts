@@ -81,14 +81,24 @@ export interface MeterOptions {
   /** Header values of the response; null when absent. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
+  /** Output tokens that the request allows, all its answers together; null where that was not read or is not said. */
+  readonly tokensOutMax: number | null;
   /** Null: nothing of this call can come again. */
   readonly countOnce: CountOnce | null;
 }
+
+/** See {@link UsageMeter.tokensOutSeen}. */
+export const KNOWN_AT_END = -1;
 
 /** One response's meter. Decodes gzip/br/deflate on its own copy; bounded memory whatever the body does. */
 export interface UsageMeter {
   /** The next bytes of the response body as the provider sent them, in any chunking. Must not keep the buffer. */
   observe(chunk: Buffer): void;
+  /**
+   * Output tokens of what has passed. A report counts only when more follows it: until then it may be the stream's last
+   * word, and there is nothing more to come. -1: it is known at the end only.
+   */
+  readonly tokensOutSeen: number;
   /**
    * Where bytes may still be under way inside: true, and `done` runs once when all were read, which is when `finish` may
    * be called. Nothing is observed any more.

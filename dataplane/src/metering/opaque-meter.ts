@@ -1,20 +1,27 @@
-import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { audioTokens, plainPath } from './estimate.js';
+import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageReading } from './meter.js';
 import type { UsageReader } from './usage-reader.js';
 
 /** A body that can hold no usage (audio, images, files): only its size counts. */
 export class OpaqueMeter implements BodyMeter {
   readonly #options: MeterOptions;
   readonly #reader: UsageReader;
+  readonly #isSpeech: boolean;
   #bytes = 0;
   #encodedBytes = 0;
 
   constructor(options: MeterOptions, reader: UsageReader) {
     this.#options = options;
     this.#reader = reader;
+    this.#isSpeech = plainPath(options.path).endsWith('/audio/speech');
   }
 
   observe(chunk: Buffer): void {
     this.#bytes += chunk.length;
+  }
+
+  get tokensOutSeen(): number {
+    return this.#isSpeech ? audioTokens(this.#bytes) : KNOWN_AT_END;
   }
 
   unreadable(encodedBytes: number): void {

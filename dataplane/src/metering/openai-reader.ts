@@ -93,6 +93,8 @@ export class OpenAiReader implements UsageReader {
   #counts: Counts | null = null;
   /** Pieces of content seen since the last usage. */
   #deltas = 0;
+  /** Output before those: pieces, or a report that more came after. */
+  #outBefore = 0;
   #documents = 0;
   #model: string | null = null;
   #tier: string | null = null;
@@ -167,6 +169,7 @@ export class OpenAiReader implements UsageReader {
     const usage = parseObject(text);
     const counts = usage === null ? null : openaiCounts(usage);
     if (counts === null) return;
+    this.#outBefore = Math.max(this.#outBefore + this.#deltas, this.#counts?.out ?? 0);
     this.#counts = counts;
     this.#hasUsage = true;
     this.#deltas = 0;
@@ -212,6 +215,11 @@ export class OpenAiReader implements UsageReader {
     this.#model = null;
     this.#id = null;
     this.#customId = null;
+  }
+
+  tokensOutSeen(): number {
+    if (this.#deltas === 0) return this.#outBefore;
+    return Math.max(this.#outBefore, this.#counts?.out ?? 0) + this.#deltas;
   }
 
   reading(facts: BodyFacts): UsageReading {
@@ -260,7 +268,8 @@ function estimateOf(path: string, facts: BodyFacts, deltas: number): Counts {
   } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);
   else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
   else if (!path.endsWith('/embeddings')) {
-    counts.out = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+    const tokens = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
+    counts.out = Math.min(tokens, facts.options.tokensOutMax ?? tokens);
   }
   return counts;
 }

@@ -1,7 +1,7 @@
 import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
 import { compilePaths } from '../scan/scan-paths.js';
 import { plainPath } from './estimate.js';
-import type { BodyMeter, MeterOptions, UsageReading } from './meter.js';
+import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageReading } from './meter.js';
 import { emptyCounts } from './usage-fields.js';
 import { readingOf } from './usage-reader.js';
 
@@ -27,6 +27,10 @@ export class ResendMeter implements BodyMeter, ScanSink {
 
   observe(chunk: Buffer): void {
     this.#scanner?.push(chunk, 0, chunk.length);
+  }
+
+  get tokensOutSeen(): number {
+    return KNOWN_AT_END;
   }
 
   /** The units then come from the request. */

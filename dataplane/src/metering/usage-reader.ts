@@ -3,7 +3,7 @@
 import type { ScanSink } from '../scan/json-scanner.js';
 import type { ScanNode } from '../scan/scan-paths.js';
 import type { EventKind } from '../scan/sse-framer.js';
-import type { MeterOptions, UsageReading } from './meter.js';
+import type { MeterOptions, UsageMeter, UsageReading } from './meter.js';
 import { type Counts, emptyCounts } from './usage-fields.js';
 
 /** How the body came and what was seen of it. */
@@ -26,6 +26,8 @@ export interface UsageReader extends ScanSink {
   documentEnd(kind: EventKind): void;
   /** After documentEnd of each line of a body of lines. */
   lineEnd(options: MeterOptions): void;
+  /** Of the events so far; see {@link UsageMeter.tokensOutSeen}. */
+  tokensOutSeen(options: MeterOptions): number;
   reading(facts: BodyFacts): UsageReading;
 }
 

@@ -7,7 +7,7 @@ import type { Counters } from '../counters/counters.js';
 
 /** What every pipeline asks of the parts around the calls. */
 export interface PipelineDeps extends Pick<AuthenticateDeps, 'contexts' | 'unknownTokens' | 'onAuthenticated'> {
-  readonly counters: Pick<Counters, 'admit' | 'settle' | 'standing'>;
+  readonly counters: Pick<Counters, 'admit' | 'grow' | 'settle' | 'standing'>;
   readonly circuits: Circuits;
   readonly takeShare: TakeShare;
   readonly metering: CallMetering;

@@ -89,7 +89,7 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         createCircuit(circuits, advance),
         createRecheck(contexts, advance),
         createAdmit(counters, metering, advance),
-        createForward(pools, metering, relaySupport(deps), failures),
+        createForward(pools, metering, counters, relaySupport(deps), failures),
       ],
     }),
     failures.bug,

@@ -6,6 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../call/testing/proxy-fixture.js';
 import { eventually } from '../call/testing/raw-peer-fixture.js';
 import type { HeaderInjection } from '../context/agent-context.js';
+import { termsOf } from '../counters/testing/terms-fixture.js';
 
 let http: Server;
 let sockets: WebSocketServer;
@@ -74,6 +75,22 @@ test('websocket: an open one holds its place among the calls under way, until it
   agent.close();
   await eventually(() => gateway.server.sessions.size === 0);
   await opened('/again');
+});
+
+test('websocket: with a hard budget a metered one is refused: nothing in it would be seen', async () => {
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const terms = termsOf({ agentId: 'agent-1', budgetCents: 100, hardBudget: true });
+  const upgrade = (usageFormat: 'openai' | 'none') => {
+    const upstream = upstreamOf(origin, { websocket: true, usageFormat });
+    gateway.lookup = { context: contextOf([upstream], { terms }), refusal: null };
+    return dial('/v1/responses');
+  };
+  const [status, body] = await refusalOf(upgrade('openai'));
+  expect([status, JSON.parse(body)]).toMatchObject([403, { denied: 'unmetered' }]);
+  expect(gateway.admissions).toHaveLength(0);
+  const free = upgrade('none');
+  await new Promise((resolve) => free.once('open', resolve));
+  free.close();
 });
 
 test('websocket: open ones count in their organization’s share', async () => {

@@ -83,6 +83,17 @@ describe('counters, fail-open', () => {
     await exhaust(); // it came back empty
   });
 
+  test('a killed store: a hold grows as the agent’s terms say', async () => {
+    const grow = (refuseUnchecked: boolean): Promise<boolean> => {
+      const { terms } = asked({ budgetNanos: 10, hardBudget: true, refuseUnchecked });
+      return new Promise((resolve) => counters.grow(terms, 100, resolve));
+    };
+    expect(await grow(false)).toBe(false);
+    await server.kill();
+    await until(async () => !counters.enforcing || (await grow(false)));
+    expect([await grow(false), await grow(true)]).toEqual([true, false]);
+  });
+
   test('a stopped process with its socket open: requests pass; afterwards its windows are as they were', async () => {
     await outage(
       () => server.pause(),

@@ -16,8 +16,28 @@ const waiting: ServerResponse[] = [];
 const usage = { prompt_tokens: 0, completion_tokens: 400, total_tokens: 400 };
 const ANSWER = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'gpt-4o', choices: [], usage });
 const provider = createServer((request, response) => {
-  request.resume().on('end', () => waiting.push(response));
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    if (Buffer.concat(pieces).includes('"stream":true')) speak(response);
+    else waiting.push(response);
+  });
 });
+/** Says more than any hold, 50 pieces a write, as fast as it is read. */
+function speak(response: ServerResponse): void {
+  const piece = {
+    id: 'x',
+    object: 'chat.completion.chunk',
+    model: 'gpt-4o',
+    choices: [{ index: 0, delta: { content: 'w' } }],
+  };
+  const many = `data: ${JSON.stringify(piece)}\n\n`.repeat(50);
+  response.setHeader('content-type', 'text/event-stream');
+  const more = (): void => {
+    if (!response.destroyed) response.write(many, () => setImmediate(more));
+  };
+  more();
+}
 /** Answers so many of the calls that wait. */
 const answer = (count: number): void => {
   for (const response of waiting.splice(0, count)) response.setHeader('content-type', 'application/json').end(ANSWER);
@@ -38,7 +58,7 @@ beforeAll(async () => {
     redisUrl: redis.url.href,
     dataPlaneEnv: { COUNTERS_TIMEOUT_MS: '5000' },
   });
-  const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane()]);
+  const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane(), stack.addDataPlane()]);
   urls = planes.map((plane) => plane.url);
   tenant = await stack.tenant();
 }, 240_000);
@@ -96,6 +116,48 @@ test('hard budget: only so many calls are under way as fit, over both data plane
   await until(() => waiting.length === 2, 'two more calls at the provider');
   answer(2);
   expect((await Promise.all(more)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('hard budget: streams without end, over three data planes, grow until the budget is used and spend no more', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 3, holdMaxOutputTokens: 20 });
+  const streams = Array.from({ length: 60 }, async (_, i) => {
+    const abort = i % 4 === 0 ? new AbortController() : null;
+    try {
+      const { statusCode, body } = await send(`${urls[i % 3]}/v1/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o', messages: [], stream: true }),
+        dispatcher: connections,
+        ...(abort === null ? {} : { signal: abort.signal }),
+      });
+      let text = '';
+      for await (const piece of body) {
+        text += piece;
+        abort?.abort();
+      }
+      return { statusCode, text };
+    } catch {
+      return null; // given up
+    }
+  });
+  const ended = (await Promise.all(streams)).filter((one) => one !== null);
+  const cut = ended.filter(({ statusCode }) => statusCode === 200);
+  expect(cut.length).toBeGreaterThan(0);
+  for (const { text } of cut) expect(text).toMatch(/"code":"budget_cut"}}\n\n$/);
+  for (const { statusCode } of ended) expect([200, 429]).toContain(statusCode);
+  const self = async () => {
+    const { body } = await send(`${urls[0]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
+    return (await body.json()) as { budgets: { spentCents: number; heldCents: number }[] };
+  };
+  await until(async () => (await self()).budgets[0]!.heldCents === 0, 'nothing is held');
+  const { sql } = stack.database as TestDatabase;
+  const booked = () => sql<{ cost_nanos: string }[]>`
+    select cost_nanos from usage_records where error in ('budget_cut', 'client_aborted')`;
+  await until(async () => (await booked()).length >= cut.length, 'the calls in the ledger');
+  const rows = await booked();
+  const spent = rows.reduce((sum, row) => sum + Number(row.cost_nanos), 0);
+  expect(spent).toBeLessThanOrEqual(3 * CENT_NANOS);
+  expect(spent).toBeGreaterThan(CENT_NANOS);
 });
 
 test('hard budget: what can never fit, and what does not fit any more, says so', async () => {

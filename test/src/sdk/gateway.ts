@@ -6,7 +6,7 @@ import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import type { CallMetering } from '@acg/dataplane/call/call-metering';
 import { Fixture, GATEWAY_TOKEN } from '@acg/dataplane/call/testing/proxy-fixture';
 import { decodeContext } from '@acg/dataplane/context/decode';
-import type { IUpstream } from '@acg/proto/messages';
+import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 
 interface GatewayAccount {
   readonly slug: string;
@@ -29,8 +29,12 @@ export interface Route {
 export class TestGateway {
   private constructor(readonly fixture: Fixture) {}
 
-  /** `metering`: null fakes it. */
-  static async start(accounts: readonly GatewayAccount[], metering: CallMetering | null = null): Promise<TestGateway> {
+  /** `metering`: null fakes it. `changes`: what is different about the agent. */
+  static async start(
+    accounts: readonly GatewayAccount[],
+    metering: CallMetering | null = null,
+    changes: Partial<IAgentContext> = {},
+  ): Promise<TestGateway> {
     const context = decodeContext({
       keyId: '00000000-0000-7000-8000-000000000001',
       keyScope: 'agent',
@@ -44,6 +48,7 @@ export class TestGateway {
       rpdLimit: 100_000,
       spendMonth: '2026-01',
       upstreams: accounts.map(upstreamMessage),
+      ...changes,
     });
     return new TestGateway(await Fixture.start(context, {}, metering));
   }

@@ -1,17 +1,20 @@
 /** Sends the request upstream with a Relay as the handler of its response. */
 
+import type { Counters } from '../../counters/counters.js';
 import type { UpstreamCall } from '../../http1/upstream-call.js';
 import type { UpstreamPools } from '../../upstream/pools.js';
 import { buildCall } from '../build-call.js';
 import type { CallMetering } from '../call-metering.js';
 import type { Failures } from '../failures.js';
+import { HeldStream } from '../held-stream.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 import { REJECTIONS } from '../rejections.js';
 import { Relay, type RelaySupport } from '../relay.js';
 
 export function createForward(
   pools: Pick<UpstreamPools, 'acquire'>,
-  metering: Pick<CallMetering, 'request' | 'requestObserver'>,
+  metering: Pick<CallMetering, 'request' | 'requestObserver' | 'bound'>,
+  counters: Pick<Counters, 'grow' | 'settle'>,
   support: RelaySupport,
   failures: Pick<Failures, 'notBegun'>,
 ): RoutedStage {
@@ -38,7 +41,8 @@ export function createForward(
     x.forwarded = true;
     x.dispatchedTick = performance.now();
     try {
-      connection.dispatch(call, relay);
+      const held = x.holdNanos > 0 && x.heldOutput !== null;
+      connection.dispatch(call, held ? new HeldStream(x, relay, counters, metering) : relay);
     } catch (error) {
       connection.release();
       x.connection = null;

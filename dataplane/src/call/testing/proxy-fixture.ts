@@ -97,6 +97,9 @@ class CountingMeter implements UsageMeter {
   observe(chunk: Buffer): void {
     this.bytes += chunk.length;
   }
+  get tokensOutSeen(): number {
+    return -1;
+  }
   finish(): UsageReading {
     return { ...READING, tokensOut: this.bytes };
   }
@@ -137,6 +140,11 @@ export class Fixture {
   readonly looks: StandingRequest[] = [];
   readonly settlements: Settlement[] = [];
   readonly exceeded: number[] = [];
+  /** Larger holds that calls asked for, nano-dollars; the first so many are granted. */
+  readonly growths: number[] = [];
+  growthsMax = 0;
+  /** Not null: whoever asks for a larger hold waits here for the answer. */
+  heldGrowths: ((granted: boolean) => void)[] | null = null;
   /** What every call may cost at most. */
   boundNanos = 0;
   readonly spend: [agentId: string, costNanos: number][] = [];
@@ -259,8 +267,15 @@ export class Fixture {
         admit: (request, done) => {
           this.admissions.push(request);
           this.onAdmit();
-          if (this.admitLater) setImmediate(() => done(this.admission));
-          else done(this.admission);
+          const { holdNanos } = request;
+          const admission = this.admission === ADMITTED ? { ...ADMITTED, holdNanos } : this.admission;
+          if (this.admitLater) setImmediate(() => done(admission));
+          else done(admission);
+        },
+        grow: (_terms, nanos, done) => {
+          this.growths.push(nanos);
+          if (this.heldGrowths === null) done(this.growths.length <= this.growthsMax);
+          else this.heldGrowths.push(done);
         },
         settle: (settlement) => {
           this.settlements.push(settlement);

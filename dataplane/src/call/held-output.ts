@@ -1,0 +1,9 @@
+/** What a hold covers beside the request. */
+export interface HeldOutput {
+  /** Of all answers together. */
+  readonly tokens: number;
+  /** The request itself says that there will be no more. */
+  readonly stated: boolean;
+  readonly answers: number;
+  readonly fast: boolean;
+}
