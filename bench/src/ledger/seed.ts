@@ -41,7 +41,7 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
     }
   });
   await Promise.all(lanes);
-  await hideNeedles(sql, agentIds, days[DAYS - 61]!);
+  await hideNeedles(sql, tenant.orgId, agentIds, days[DAYS - 61]!);
   await rollUp(sql);
   const connection = await sql.reserve();
   await connection`set statement_timeout = 0`;
@@ -80,13 +80,13 @@ async function fillDay(
 }
 
 /** Gives three rows of each agent on that day a model that no other row has: what a rare search must find. */
-async function hideNeedles(sql: Sql, agentIds: readonly string[], day: number): Promise<void> {
+async function hideNeedles(sql: Sql, orgId: string, agentIds: readonly string[], day: number): Promise<void> {
   await sql`
     update usage_records u set model = 'chatcmpl-needle-1'
       from (select started_at, id, row_number() over (partition by agent_id order by started_at) as n from usage_records
              where started_at >= ${new Date(day)} and started_at < ${new Date(day + DAY_MS)}
                and agent_id = any(${[...agentIds]}::uuid[])) found
-     where found.n <= ${NEEDLES} and u.started_at = found.started_at and u.id = found.id
+     where found.n <= ${NEEDLES} and u.org_id = ${orgId} and u.started_at = found.started_at and u.id = found.id
        and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
 }
 

@@ -1128,6 +1128,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getUsageLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/logs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getUsageLogsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -10742,6 +10776,279 @@ export interface operations {
             };
             /** @description Default Response */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
+    getUsageLogs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+                keyId?: string;
+                provider?: string;
+                /** @description As records have it; empty: calls without one. */
+                model?: string;
+                /** @description What the agent got: statuses and classes, separated by commas. */
+                status?: string;
+                /** @description Calls that cost at least so many US cents. */
+                minCost?: number;
+                /** @description A part of path, model, error or request id, in any case. */
+                search?: string;
+                startTime?: string;
+                endTime?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            requestId: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: uuid */
+                            agentId: string;
+                            /** Format: uuid */
+                            keyId: string;
+                            providerSlug: string;
+                            /** Format: uuid */
+                            accountId: string;
+                            method: string;
+                            path: string;
+                            status: number;
+                            error: string | null;
+                            model: string | null;
+                            tokensIn: number;
+                            tokensOut: number;
+                            tokensCacheRead: number;
+                            tokensCacheWrite: number;
+                            tokensReasoning: number;
+                            costCents: number;
+                            usageSource: string;
+                            priceSource: string;
+                            durationMs: number;
+                            ttfbMs: number | null;
+                            bytesIn: number;
+                            bytesOut: number;
+                            streamed: boolean;
+                            dataPlaneId: string;
+                            /** @description Of the provider; 0: it gave no answer. */
+                            upstreamStatus: number;
+                            websocket: boolean;
+                            projectId: string | null;
+                            projectName: string | null;
+                            agentName: string | null;
+                            keyName: string | null;
+                            keyPrefix: string | null;
+                        }[];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                        /** @description There may be more than `total`. */
+                        totalCapped: boolean;
+                        /** @description Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was. */
+                        searchedFrom: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
+    getUsageLogsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        log: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            requestId: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: uuid */
+                            agentId: string;
+                            /** Format: uuid */
+                            keyId: string;
+                            providerSlug: string;
+                            /** Format: uuid */
+                            accountId: string;
+                            method: string;
+                            path: string;
+                            status: number;
+                            error: string | null;
+                            model: string | null;
+                            tokensIn: number;
+                            tokensOut: number;
+                            tokensCacheRead: number;
+                            tokensCacheWrite: number;
+                            tokensReasoning: number;
+                            costCents: number;
+                            usageSource: string;
+                            priceSource: string;
+                            durationMs: number;
+                            ttfbMs: number | null;
+                            bytesIn: number;
+                            bytesOut: number;
+                            streamed: boolean;
+                            dataPlaneId: string;
+                            /** @description Of the provider; 0: it gave no answer. */
+                            upstreamStatus: number;
+                            websocket: boolean;
+                            projectId: string | null;
+                            projectName: string | null;
+                            agentName: string | null;
+                            keyName: string | null;
+                            keyPrefix: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -149,12 +149,13 @@ export async function takeLineSums(tx: Tx, entries: readonly UsageEntry[]): Prom
     with calls as (
       select * from unnest(
         ${arrayLiteral(lined, ({ id }) => id)}::text::uuid[],
-        ${arrayLiteral(lined, ({ startedAtMs }) => startedAtMs)}::text::bigint[]) as r(id, started_ms)),
-    sums as (delete from line_sums s using calls c where s.record_id = c.id returning s.*, c.started_ms)
+        ${arrayLiteral(lined, ({ kind }) => kind.orgId)}::text::uuid[],
+        ${arrayLiteral(lined, ({ startedAtMs }) => startedAtMs)}::text::bigint[]) as r(id, org_id, started_ms)),
+    sums as (delete from line_sums s using calls c where s.record_id = c.id returning s.*, c.org_id, c.started_ms)
     update usage_records u set
       tokens_in_uncached = u.tokens_in_uncached + s.tokens_in_uncached,
       tokens_cache_read = u.tokens_cache_read + s.tokens_cache_read,
       tokens_cache_write = u.tokens_cache_write + s.tokens_cache_write, tokens_out = u.tokens_out + s.tokens_out,
       tokens_reasoning = u.tokens_reasoning + s.tokens_reasoning, cost_nanos = u.cost_nanos + s.cost_nanos
-      from sums s where u.started_at = to_timestamp(s.started_ms::float8 / 1000) and u.id = s.record_id`;
+      from sums s where u.org_id = s.org_id and u.started_at = to_timestamp(s.started_ms::float8 / 1000) and u.id = s.record_id`;
 }

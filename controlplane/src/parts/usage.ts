@@ -14,6 +14,8 @@ import { SearchIndexes } from '../ledger/search-index.js';
 import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
 import { AgentFiguresReport } from '../reports/agent-figures.js';
+import { callRoutes } from '../reports/call-routes.js';
+import { Calls } from '../reports/calls.js';
 import { UsageLogs } from '../reports/logs.js';
 import { QueryGate } from '../reports/query-gate.js';
 import { UsageReports } from '../reports/reports.js';
@@ -56,6 +58,7 @@ export function buildUsage(
   const gate = new QueryGate(reads);
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
   scopeRoutes(app, new ScopeReports(gate), new AgentFiguresReport(gate));
+  callRoutes(app, new Calls(gate));
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);
   const background = new Background(log);

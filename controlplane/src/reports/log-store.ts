@@ -8,6 +8,7 @@ import type { TimeRange } from './period.js';
 import type { LogRecord } from './schema.js';
 
 export interface LogFilter {
+  readonly orgId: string;
   readonly agentId: string;
   readonly range: TimeRange;
   readonly provider: string | null;
@@ -33,7 +34,8 @@ export async function selectLogPage(
     select counted, log from (select count(*) as counted from hits) c left join (
       select s.*, row.log from shown s cross join lateral ( -- lateral: 50 look-ups, never a join over all days
         select ${sql.unsafe(JSON_LINE)}::json as log
-          from usage_records u where u.started_at = s.started_at and u.id = s.id limit 1) row
+          from usage_records u
+         where u.org_id = ${filter.orgId} and u.started_at = s.started_at and u.id = s.id limit 1) row
     ) r on true
      order by started_at desc, id desc`;
   return { logs: rows.flatMap(({ log }) => log ?? []), counted: rows[0]!.counted };

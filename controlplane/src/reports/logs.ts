@@ -8,7 +8,7 @@ import type { LogRecord, LogsQuery } from './schema.js';
 
 const TOTAL_MAX = 10_000;
 /** A page reads all rows before it. */
-const OFFSET_MAX = 100_000;
+export const OFFSET_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 5_000;
 
 interface LogPage {
@@ -29,7 +29,7 @@ export class UsageLogs {
     if (page.offset > OFFSET_MAX) {
       throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: narrow start and end`);
     }
-    const filter = filterOf(agentId, query, this.now());
+    const filter = filterOf(orgId, agentId, query, this.now());
     const { logs, counted } = await this.gate.ask(orgId, async (tx) => {
       // Which plan is right depends on how rare the search is: never one plan for all. Others save the planning.
       const plans = filter.search === null ? 'auto' : 'force_custom_plan';
@@ -41,12 +41,22 @@ export class UsageLogs {
   }
 }
 
-function filterOf(agentId: string, query: LogsQuery, nowMs: number): LogFilter {
+function filterOf(orgId: string, agentId: string, query: LogsQuery, nowMs: number): LogFilter {
   const { provider = null, statusMin = null, statusMax = null, search = '' } = query;
   if (statusMin !== null && statusMax !== null && statusMin > statusMax) {
     throw new InvalidInput('statusMin must not be above statusMax');
   }
-  // No stored text holds a NUL, and Postgres takes none.
-  const wanted = search === '' ? null : search.replaceAll('\0', '\ufffd');
-  return { agentId, range: dayRange(query.start, query.end, nowMs), provider, statusMin, statusMax, search: wanted };
+  const wanted = search === '' ? null : storable(search);
+  return {
+    orgId,
+    agentId,
+    range: dayRange(query.start, query.end, nowMs),
+    provider,
+    statusMin,
+    statusMax,
+    search: wanted,
+  };
 }
+
+/** No stored text holds a NUL, and Postgres takes none. */
+export const storable = (text: string): string => text.replaceAll('\0', '\ufffd');

@@ -44,9 +44,24 @@ export function askedRange(
   return dayRange(start, end, nowMs);
 }
 
+/** From `startTime` to before `endTime`, ISO 8601; what is not given is open. */
+export function timeRange(startTime: string | undefined, endTime: string | undefined): TimeRange {
+  const range = { fromMs: instant('startTime', startTime, FIRST_MS), toMs: instant('endTime', endTime, LAST_MS) };
+  if (range.fromMs > range.toMs) throw new InvalidInput('startTime must not be after endTime');
+  return range;
+}
+
+function instant(field: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is no instant of the calendar`); // 23:59:60
+  return Math.max(FIRST_MS, atMost(ms));
+}
+
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 /** The last instant that a database and `toISOString` write alike. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-const atMost = (ms: number): number => Math.min(ms, LAST_MS);
+export const atMost = (ms: number): number => Math.min(ms, LAST_MS);
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
 

@@ -13,6 +13,10 @@ const EXPORTS_MAX = RUNNING_MAX + WAITING_MAX;
 const RETRY_AFTER_S = 5;
 const QUERY_CANCELED = '57014';
 
+/** The statement took longer than it may. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.code === QUERY_CANCELED;
+
 interface Lane {
   running: number;
   exports: number;
@@ -32,7 +36,7 @@ export class QueryGate {
       try {
         return (await this.sql.begin('isolation level repeatable read read only', question)) as T;
       } catch (error) {
-        if (!(error instanceof postgres.PostgresError) || error.code !== QUERY_CANCELED) throw error;
+        if (!isTimeout(error)) throw error;
         throw new InvalidInput('this takes too long: ask for less time or fewer agents');
       }
     });

@@ -1,4 +1,5 @@
-import { newAgent } from '../usage-fixture.js';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { newAgent, newId, newIngest, usageRecord } from '../usage-fixture.js';
 import type { ExampleContext, Examples } from './example.js';
 
 const agentId = async ({ plane, owner }: ExampleContext): Promise<string> =>
@@ -11,6 +12,20 @@ export const USAGE_EXAMPLES: Examples = {
   'GET /v1/usage/timeseries': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },
   'GET /v1/usage/refusals': { otherProject: 200, prepare: async () => ({}) },
+  'GET /v1/usage/logs': {
+    prepare: async (context) => ({ query: { agentId: await agentId(context), status: '2xx' } }),
+  },
+  'GET /v1/usage/logs/:id': {
+    prepare: async (context) => {
+      const { sql } = context.plane.database;
+      const nowMs = Date.now();
+      const { orgId } = context.owner;
+      const ids = { orgId, agentId: await agentId(context), keyId: newId(), accountId: newId() };
+      const record = usageRecord({ id: uuidv7(nowMs), startedAtMs: nowMs, ...ids });
+      await newIngest(sql).report({ dataPlaneId: 'd', records: [record] });
+      return { params: { id: record.id! } };
+    },
+  },
   'GET /v1/usage/agents': {
     otherProject: 200,
     prepare: async (context) => {
