@@ -1,4 +1,4 @@
-// What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git. Installs them with
+// What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git, a browser. Installs them with
 // apt where that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { bringTools } from './tools.mjs';
@@ -12,6 +12,7 @@ if (!present('redis-server', '--version')) missing.push('redis-server');
 if (!present('nginx', '-v')) missing.push('nginx');
 if (!present('openssl', 'version')) missing.push('openssl');
 if (!present('git', '--version')) missing.push('git');
+if (!present('chromium-headless-shell', '--version')) missing.push('chromium-headless-shell');
 
 if (missing.length > 0) {
   const names = missing.join(' ');

@@ -34,6 +34,7 @@ const controlplane: FolderRules = {
   limits: ['db'],
   events: ['db'],
   audit: ['db', 'http'],
+  dashboard: ['http'],
   mail: ['http'],
   ops: ['db', 'http'],
   watch: ['db', 'grpc', 'ops'],
@@ -67,13 +68,30 @@ const controlplane: FolderRules = {
   webhooks: ['accounts', 'audit', 'db', 'domain', 'events', 'http', 'ops'],
 };
 
+/** What runs in the browser. */
+const dashboard: FolderRules = {
+  theme: [],
+  format: [],
+  api: [],
+  parts: ['api', 'format'],
+  entry: ['api', 'parts'],
+  screens: [],
+  'screens/*': ['api', 'format', 'parts', 'screens'],
+  shell: ['api', 'parts', 'screens'],
+};
+
 /** Folders that put the others together: any folder of the plane may stand in them. */
 export const WIRING: readonly string[] = ['parts', 'rotate-master-key'];
 
-export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = { dataplane, controlplane };
+export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
+  dataplane,
+  controlplane,
+  'controlplane/dashboard': dashboard,
+};
 
 /** The only files at a plane's root. */
 export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   dataplane: ['config', 'gateway', 'main', 'server'],
   controlplane: ['config', 'main', 'service'],
+  'controlplane/dashboard': ['app', 'main'],
 };

@@ -11,9 +11,16 @@ const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)\.js'/g;
 /** Relative imports between `files` (path → text); paths as given. */
 export function relativeImports(files: ReadonlyMap<string, string>): readonly Import[] {
   return [...files].flatMap(([from, text]) =>
-    Array.from(text.matchAll(RELATIVE), ([, target]) => ({ from, to: join(dirname(from), `${target}.ts`) })),
+    Array.from(text.matchAll(RELATIVE), ([, target]) => ({
+      from,
+      to: withEnding(join(dirname(from), target!), files),
+    })),
   );
 }
+
+/** A source without its ending, with the one that it has. */
+const withEnding = (path: string, files: ReadonlyMap<string, string>): string =>
+  files.has(`${path}.tsx`) ? `${path}.tsx` : `${path}.ts`;
 
 /** Files that import each other in a circle, one circle for each way in; empty when there is none. */
 export function importCircles(imports: readonly Import[]): readonly string[] {
@@ -45,11 +52,11 @@ export function unusedExports(files: ReadonlyMap<string, string>): readonly stri
   const used = new Set<string>();
   for (const [from, text] of files) {
     for (const [, what, target] of text.matchAll(NAMED_IMPORT)) {
-      const path = sourceOf(from, target!);
+      const path = sourceOf(from, target!, files);
       if (what!.startsWith('*')) whole.add(path);
       else for (const part of what!.slice(1, -1).split(',')) used.add(`${path}: ${nameOf(part)}`);
     }
-    for (const [, target] of text.matchAll(DYNAMIC_IMPORT)) whole.add(sourceOf(from, target!));
+    for (const [, target] of text.matchAll(DYNAMIC_IMPORT)) whole.add(sourceOf(from, target!, files));
   }
   return [...files]
     .filter(([path]) => !whole.has(path) && !path.includes('/generated/') && !path.endsWith('.d.ts'))
@@ -68,8 +75,8 @@ const nameOf = (part: string): string =>
 const FOLDERS: Readonly<Record<string, string>> = { client: 'controlplane/client' };
 
 /** The source that an import names: relative, or `@acg/<workspace>/<path>`. */
-function sourceOf(from: string, target: string): string {
-  if (target.startsWith('.')) return join(dirname(from), target.replace(/\.js$/, '.ts'));
+function sourceOf(from: string, target: string, files: ReadonlyMap<string, string>): string {
+  if (target.startsWith('.')) return withEnding(join(dirname(from), target.replace(/\.js$/, '')), files);
   const [, workspace, path] = /^@acg\/(\w+)\/(.*)$/.exec(target) ?? [];
   return workspace === undefined ? target : `${FOLDERS[workspace] ?? workspace}/src/${path}.ts`;
 }

@@ -43,7 +43,8 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
   // Installed without scripts: what `npm run build` does is said here step by step.
   const { build: steps } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts as { build: string };
   for (const script of steps.matchAll(/npm run -s (\S+)/g)) {
-    if (script[1] === 'mend' && !/-w controlplane/.test(run)) continue; // mends Postgres' client
+    // Mends Postgres' client and builds what the control plane serves.
+    if (/^(?:mend|dashboard)$/.test(script[1]!) && !/-w controlplane/.test(run)) continue;
     expect(run).toContain(`&& npm run ${script[1]} `);
   }
   // Without the root workspace npm keeps the root's development tools: compiler, test runner, linter.

@@ -1,0 +1,30 @@
+/** The cache of answers, and what happens with failures that concern the whole page. */
+import { ApiError, Unreachable } from '@acg/client/api-error';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { setReachable } from './connection.js';
+
+const STALE_MS = 10_000;
+const RETRIES_MAX = 2;
+/** Key of the signed-in user; null in the cache: nobody. */
+export const ME = ['me'] as const;
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noteFailure, onSuccess: () => setReachable(true) }),
+  mutationCache: new MutationCache({ onError: noteFailure, onSuccess: () => setReachable(true) }),
+  defaultOptions: {
+    queries: { staleTime: STALE_MS, retry: worthAnotherTry, refetchOnWindowFocus: true },
+  },
+});
+
+function noteFailure(error: Error): void {
+  if (error instanceof Unreachable) setReachable(false);
+  else setReachable(true);
+  // The session ended: here, elsewhere, or because it was too old. Whoever shows the page asks to sign in.
+  if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(ME, null);
+}
+
+/** Nothing that the server has decided changes by asking again at once. */
+function worthAnotherTry(failures: number, error: Error): boolean {
+  if (failures >= RETRIES_MAX) return false;
+  return error instanceof Unreachable || (error instanceof ApiError && error.status >= 500);
+}

@@ -1,0 +1,65 @@
+/** Who is signed in, and how one signs in, out and over to another organization. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { api } from './api.js';
+import { BASE_PATH, SIGNED_OUT } from './page-facts.js';
+import { ME, queryClient } from './query-client.js';
+
+type Me = Awaited<ReturnType<typeof readMe>>;
+export type Role = Me['role'];
+
+const readMe = () => api.get('/v1/me');
+
+/** `data` null: nobody. */
+export const useMe = () =>
+  useQuery<Me | null>({
+    queryKey: ME,
+    queryFn: readMe,
+    staleTime: 60_000,
+    ...(SIGNED_OUT ? { initialData: null } : {}),
+  });
+
+export const useConfig = (refetchMs: number | false = false) =>
+  useQuery({
+    queryKey: ['config'],
+    queryFn: () => api.get('/v1/config'),
+    staleTime: 60_000,
+    refetchInterval: refetchMs,
+  });
+
+const enter = (me: Me): void => void queryClient.setQueryData(ME, me);
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export const useSignIn = () =>
+  useMutation({ mutationFn: (body: Credentials) => api.post('/v1/session', { body }), onSuccess: enter });
+
+interface NewAccount extends Credentials {
+  readonly name: string;
+  readonly orgName: string;
+}
+
+export const useSignUp = () =>
+  useMutation({
+    mutationFn: async (body: NewAccount) => {
+      const { token } = await api.post('/v1/auth/signup', { body });
+      // Exchanged for the cookie at once: it ends with that.
+      return api.post('/v1/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
+    },
+    onSuccess: enter,
+  });
+
+export const useSwitchOrganization = () =>
+  useMutation({
+    mutationFn: (orgId: string) => api.patch('/v1/session', { body: { orgId } }),
+    // From anew: nothing of what the other organization's people may see stays in the page.
+    onSuccess: () => location.assign(`${BASE_PATH}/`),
+  });
+
+export const useSignOut = () =>
+  useMutation({
+    mutationFn: () => api.delete('/v1/session'),
+    onSuccess: () => location.assign(`${BASE_PATH}/sign-in`),
+  });

@@ -1,0 +1,88 @@
+/** How numbers, money and times are written, in one place. */
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+const CENTS_PER_USD = 100;
+/** What is less is said to be less: a figure of six decimals is read by nobody. */
+const SMALLEST_USD = 0.0001;
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const fractions = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
+const percents = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+
+export const NONE = '–';
+
+export const count = (value: number): string => whole.format(value);
+/** `1.2K`, for axes and small places. */
+export const countShort = (value: number): string => short.format(value);
+/** A share of 1, e.g. 0.004 → `0.4%`. */
+export const share = (value: number): string => percents.format(value);
+
+/** Spend in dollars; below a cent to four decimals, and never `$0.00` for what cost something. */
+export function usd(value: number | null): string {
+  if (value === null) return NONE;
+  if (value === 0 || Math.abs(value) >= 1 / CENTS_PER_USD) return dollars.format(value);
+  return Math.abs(value) < SMALLEST_USD ? `< ${fractions.format(SMALLEST_USD)}` : fractions.format(value);
+}
+
+/** Spend in cents, whole or not. */
+export const cents = (value: number | null): string => usd(value === null ? null : value / CENTS_PER_USD);
+
+/** A typed number of dollars as whole cents; null: none. */
+export const toCents = (value: number | string): number | null =>
+  typeof value === 'number' ? Math.round(value * CENTS_PER_USD) : null;
+
+export function milliseconds(value: number | null): string {
+  if (value === null) return NONE;
+  if (value < 1_000) return `${whole.format(value)} ms`;
+  return `${(value / 1_000).toFixed(value < 10_000 ? 1 : 0)} s`;
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let size = value;
+  let unit = 0;
+  while (size >= 1_000 && unit < units.length - 1) {
+    size /= 1_000;
+    unit++;
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
+}
+
+const dateTimes = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const utcDays = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const utcHours = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+
+/** Local day and time. */
+export const dateTime = (iso: string): string => dateTimes.format(new Date(iso));
+/** Local, with seconds and zone. */
+export const exactTime = (iso: string): string => exact.format(new Date(iso));
+export const date = (iso: string): string => dates.format(new Date(iso));
+/** Local time of day with seconds. */
+export const time = (iso: string): string => times.format(new Date(iso));
+/** A bucket of a report; days and hours of reports are UTC. */
+export const bucketLabel = (iso: string, interval: 'hour' | 'day'): string =>
+  interval === 'day' ? utcDays.format(new Date(iso)) : utcHours.format(new Date(iso));
+
+/** `8 sec. ago`, `in 3 days`. */
+export function relative(iso: string, nowMs: number): string {
+  const seconds = Math.round((Date.parse(iso) - nowMs) / 1_000);
+  const size = Math.abs(seconds);
+  if (size < MINUTE_S) return ago.format(seconds, 'second');
+  if (size < HOUR_S) return ago.format(Math.round(seconds / MINUTE_S), 'minute');
+  if (size < DAY_S) return ago.format(Math.round(seconds / HOUR_S), 'hour');
+  return ago.format(Math.round(seconds / DAY_S), 'day');
+}

@@ -1,0 +1,39 @@
+/** Starts the dashboard: theme, cache of answers, addresses. */
+import '@mantine/core/styles.css';
+import './theme/look.css';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
+import { lazy, StrictMode, Suspense } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { BASE_PATH } from './api/page-facts.js';
+import { queryClient } from './api/query-client.js';
+import { App } from './app.js';
+import { readableColors, theme } from './theme/theme.js';
+
+// Styles that are made at run time are allowed by the nonce that the server put into this page.
+const nonce = document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+setNonce(nonce);
+
+const Toasts = lazy(() => import('./parts/toasts.js').then((module) => ({ default: module.Toasts })));
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={readableColors}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <Suspense>
+        <Toasts />
+      </Suspense>
+      <QueryClientProvider client={queryClient}>
+        <Router base={BASE_PATH}>
+          <App />
+        </Router>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,108 @@
+/** The drawing of a chart, apart because its library is only loaded where one is shown. */
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { bucketLabel } from '../format/format.js';
+import { CHART_COLORS, type ChartProps } from './chart-props.js';
+
+/** Of axes and lines; the library's own are black on any ground. */
+const INK = { light: '#495057', dark: '#b8b8b8' } as const;
+const LINES = { light: '#e9ecef', dark: '#3b3b3b' } as const;
+const AXIS_WIDTH = 64;
+const BAR_SHARE = 0.7;
+const BAR_MAX = 48;
+
+export function ChartCanvas({
+  title,
+  buckets,
+  interval,
+  series,
+  format,
+  kind = 'bars',
+  height,
+}: ChartProps & { readonly height: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const [at, setAt] = useState<number | null>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const axis: uPlot.Axis = {
+      stroke: INK[scheme],
+      font: '12px system-ui',
+      grid: { stroke: LINES[scheme], width: 1 },
+      ticks: { show: false },
+    };
+    const sums = kind === 'bars' ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false } },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+        scales: { y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] } },
+        axes: [
+          {
+            ...axis,
+            grid: { show: false },
+            values: (_plot, ticks) => ticks.map((tick) => bucketLabel(new Date(tick * 1_000).toISOString(), interval)),
+            space: interval === 'day' ? 60 : 100,
+          },
+          { ...axis, size: AXIS_WIDTH, values: (_plot, ticks) => ticks.map(format) },
+        ],
+        // The tallest sums are drawn first, so that the others stand before them.
+        series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind))],
+        hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
+      },
+      [buckets.map((bucket) => Date.parse(bucket) / 1_000), ...[...sums].reverse().map((values) => [...values])],
+      element,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [buckets, format, height, interval, kind, scheme, series]);
+  const bucket = at === null ? undefined : buckets[at];
+  return (
+    <figure style={{ margin: 0, position: 'relative' }}>
+      <div ref={box} role="img" aria-label={`${title}. The same figures are in the table.`} />
+      {bucket !== undefined && at !== null && (
+        <figcaption className="acg-chart-tip acg-numbers" aria-hidden>
+          <strong>{bucketLabel(bucket, interval)}</strong>
+          {series.map(({ label, values }) => (
+            <span key={label}>
+              {label}: {format(values[at] ?? 0)}
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+/** Each upon those before it. */
+function stacked(all: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const heights: number[] = [];
+  return all.map((values) =>
+    values.map((value, i) => {
+      heights[i] = (heights[i] ?? 0) + value;
+      return heights[i]!;
+    }),
+  );
+}
+
+function style(index: number, kind: 'bars' | 'line'): uPlot.Series {
+  const color = CHART_COLORS[index % CHART_COLORS.length]!;
+  if (kind === 'line') return { stroke: color, width: 2, points: { show: false } };
+  return {
+    stroke: color,
+    fill: color,
+    width: 0,
+    points: { show: false },
+    paths: uPlot.paths.bars!({ size: [BAR_SHARE, BAR_MAX], radius: 0.1 }),
+  };
+}

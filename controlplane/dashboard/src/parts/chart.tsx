@@ -1,0 +1,78 @@
+/** A chart over time with its name, its legend in words and colours, and the same figures as a table. */
+import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { bucketLabel } from '../format/format.js';
+import { CHART_COLORS, type ChartProps } from './chart-props.js';
+import { Nothing } from './nothing.js';
+
+const CHART_HEIGHT = 220;
+const Canvas = lazy(() => import('./chart-canvas.js').then((module) => ({ default: module.ChartCanvas })));
+
+export function Chart(props: ChartProps) {
+  const { title, buckets, interval, series, format } = props;
+  const [asTable, setAsTable] = useState(false);
+  const empty = series.every(({ values }) => values.every((value) => value === 0));
+  return (
+    <Card component="section" aria-label={title}>
+      <Group justify="space-between" mb="md" wrap="nowrap">
+        <Title order={2}>{title}</Title>
+        {!empty && (
+          <Button size="compact-xs" variant="subtle" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? 'Show as chart' : 'Show as table'}
+          </Button>
+        )}
+      </Group>
+      {empty && <Nothing title="No traffic in this time" />}
+      {!empty && asTable && (
+        <ScrollArea.Autosize
+          mah={320}
+          viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': `${title}, figures` }}
+        >
+          <Table className="acg-table acg-numbers" verticalSpacing="xs">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{interval === 'day' ? 'Day (UTC)' : 'Hour (UTC)'}</Table.Th>
+                {series.map(({ label }) => (
+                  <Table.Th key={label} ta="right">
+                    {label}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {buckets.map((bucket, i) => (
+                <Table.Tr key={bucket}>
+                  <Table.Td>{bucketLabel(bucket, interval)}</Table.Td>
+                  {series.map(({ label, values }) => (
+                    <Table.Td key={label} ta="right">
+                      {format(values[i] ?? 0)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollArea.Autosize>
+      )}
+      {!empty && !asTable && (
+        <>
+          <Suspense fallback={<Skeleton h={CHART_HEIGHT} />}>
+            <Canvas {...props} height={CHART_HEIGHT} />
+          </Suspense>
+          <Group gap="md" mt="sm">
+            {series.length > 1 &&
+              series.map(({ label }, i) => (
+                <Group key={label} gap={6} wrap="nowrap">
+                  <Box w={10} h={10} bg={CHART_COLORS[i % CHART_COLORS.length]!} bdrs={3} aria-hidden />
+                  <Text size="xs">{label}</Text>
+                </Group>
+              ))}
+            <Text size="xs" c="dimmed">
+              {interval === 'day' ? 'Days are UTC.' : 'Hours are UTC.'}
+            </Text>
+          </Group>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,217 @@
+/**
+ * A list of the API: a table, or cards where the screen is small. It says by itself that it loads, that it failed, that
+ * nothing matches the filters, or that there is nothing yet.
+ */
+import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { count } from '../format/format.js';
+import { Failure } from './failure.js';
+import { Nothing } from './nothing.js';
+import { RowLink } from './row-link.js';
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand on the right. */
+  readonly numeric?: boolean;
+  /** Only where there is much room. */
+  readonly wideOnly?: boolean;
+}
+
+interface Paging {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  readonly total: number;
+  /** The total is a lower bound. */
+  readonly capped?: boolean;
+  readonly onPage: (page: number) => void;
+}
+
+interface DataTableProps<Data, Row> {
+  /** Names the table for those who do not see it. */
+  readonly label: string;
+  readonly query: UseQueryResult<Data>;
+  readonly rows: (data: Data) => readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The first is what the row is about: it holds the link. */
+  readonly columns: readonly Column<Row>[];
+  /** Where a row leads. */
+  readonly href?: (row: Row) => string;
+  readonly paging?: (data: Data) => Paging;
+  readonly filtered?: boolean;
+  readonly onClearFilters?: () => void;
+  /** When there is nothing at all. */
+  readonly empty: ReactNode;
+}
+
+const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
+/** Below it a table has no room. */
+export const NARROW = '(max-width: 48em)';
+const WIDE = '(min-width: 75em)';
+
+export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
+  const { query, rows, empty, filtered = false, onClearFilters } = props;
+  const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
+  const wide = useMediaQuery(WIDE, false, { getInitialValueInEffect: false });
+  const data = query.data;
+  if (data === undefined) {
+    return (
+      <Card p={query.error === null ? 'md' : 'lg'}>
+        {query.error === null ? (
+          <Loading label={props.label} />
+        ) : (
+          <Failure error={query.error} onRetry={() => void query.refetch()} />
+        )}
+      </Card>
+    );
+  }
+  const list = rows(data);
+  const paging = props.paging?.(data);
+  const columns = props.columns.filter((column) => wide || column.wideOnly !== true);
+  return (
+    <Stack gap="sm">
+      {query.error !== null && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      <Card p={0} aria-busy={query.isFetching}>
+        {list.length === 0 && filtered && (
+          <Nothing
+            title="Nothing matches these filters"
+            action={
+              onClearFilters !== undefined && (
+                <Button size="xs" variant="default" onClick={onClearFilters}>
+                  Clear filters
+                </Button>
+              )
+            }
+          />
+        )}
+        {list.length === 0 && !filtered && empty}
+        {list.length > 0 &&
+          (narrow ? <Cards {...props} list={list} /> : <Rows {...props} list={list} columns={columns} />)}
+      </Card>
+      {paging !== undefined && list.length > 0 && <Pages {...paging} shown={list.length} label={props.label} />}
+    </Stack>
+  );
+}
+
+const Loading = ({ label }: { readonly label: string }) => (
+  <Stack gap="sm" role="status" aria-label={`Loading ${label.toLowerCase()}`}>
+    {SKELETON_ROWS.map((width) => (
+      <Skeleton key={width} h={24} w={width} radius="sm" />
+    ))}
+  </Stack>
+);
+
+type ListProps<Data, Row> = DataTableProps<Data, Row> & { readonly list: readonly Row[] };
+
+function Rows<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data, Row>) {
+  const [, navigate] = useLocation();
+  return (
+    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
+      <Table className="acg-table" verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ header, numeric }) => (
+              <Table.Th key={header} ta={numeric === true ? 'right' : 'left'}>
+                {header}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {list.map((row) => (
+            <Table.Tr
+              key={rowKey(row)}
+              {...(href === undefined
+                ? {}
+                : {
+                    'data-link': true,
+                    style: { cursor: 'pointer' },
+                    onClick: (event) => {
+                      // Buttons and links in the row are for themselves; so is marked text.
+                      if ((event.target as Element).closest('a,button,input,label') !== null) return;
+                      if (getSelection()?.toString() === '') navigate(href(row));
+                    },
+                  })}
+            >
+              {columns.map(({ header, cell, numeric }, i) => (
+                <Table.Td
+                  key={header}
+                  ta={numeric === true ? 'right' : 'left'}
+                  className={numeric === true ? 'acg-numbers' : ''}
+                >
+                  {i === 0 && href !== undefined ? <RowLink to={href(row)}>{cell(row)}</RowLink> : cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  );
+}
+
+function Cards<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data, Row>) {
+  const [title, ...others] = columns;
+  return (
+    <ul className="acg-plain-list" aria-label={label}>
+      {list.map((row) => (
+        <li className="acg-card-row" key={rowKey(row)}>
+          <Text component="div" size="sm" fw={600} mb="xs">
+            {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
+          </Text>
+          <Stack gap={6}>
+            {others.map(({ header, cell, numeric }) => (
+              <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+                <span className="acg-label">{header}</span>
+                <Text
+                  component="div"
+                  size="sm"
+                  ta="right"
+                  className={`acg-break${numeric === true ? ' acg-numbers' : ''}`}
+                >
+                  {cell(row)}
+                </Text>
+              </Group>
+            ))}
+          </Stack>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Pages({
+  page,
+  pageSize,
+  total,
+  capped = false,
+  onPage,
+  shown,
+  label,
+}: Paging & { readonly shown: number; readonly label: string }) {
+  const first = (page - 1) * pageSize + 1;
+  return (
+    <Group justify="space-between" gap="sm">
+      <Text size="sm" c="dimmed" className="acg-numbers">
+        {count(first)}–{count(first + shown - 1)} of {capped ? 'more than ' : ''}
+        {count(total)}
+      </Text>
+      {total > pageSize && (
+        <Pagination
+          size="sm"
+          value={page}
+          onChange={onPage}
+          total={Math.ceil(total / pageSize)}
+          siblings={1}
+          boundaries={1}
+          getControlProps={(control) => ({ 'aria-label': `${label}: ${control} page` })}
+          getItemProps={(number) => ({ 'aria-label': `${label}: page ${number}` })}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,47 @@
+/** A button that somebody without the role sees disabled, with the reason; it stays focusable so that all can read it. */
+import { Button, type ButtonProps, Tooltip } from '@mantine/core';
+import type { MouseEvent, ReactNode } from 'react';
+import { useWhyNot } from '../api/role.js';
+import type { Role } from '../api/session.js';
+
+interface GuardedButtonProps extends ButtonProps {
+  readonly needs: Role;
+  /** Another reason why not, e.g. that it is the last owner. */
+  readonly whyNot?: string | null;
+  readonly type?: 'button' | 'submit';
+  readonly onClick?: () => void;
+  readonly children: ReactNode;
+}
+
+export function GuardedButton({
+  needs,
+  whyNot = null,
+  onClick,
+  type = 'button',
+  children,
+  ...props
+}: GuardedButtonProps) {
+  const missing = useWhyNot(needs);
+  const reason = missing ?? whyNot;
+  if (reason === null) {
+    return (
+      <Button {...props} type={type} {...(onClick === undefined ? {} : { onClick })}>
+        {children}
+      </Button>
+    );
+  }
+  return (
+    <Tooltip label={reason}>
+      <Button
+        {...props}
+        type="button"
+        data-disabled
+        aria-disabled
+        title={reason}
+        onClick={(event: MouseEvent) => event.preventDefault()}
+      >
+        {children}
+      </Button>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * A secret that is shown this once: it lives in the state of whoever shows this and goes with it. The dialog does not
+ * close by accident, only by the button that says it is stored.
+ */
+import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { CopyButton } from './copy-button.js';
+
+interface SecretOnceProps {
+  readonly title: string;
+  /** Null: closed. */
+  readonly secret: string | null;
+  readonly children?: ReactNode;
+  readonly onStored: () => void;
+}
+
+export function SecretOnce({ title, secret, children, onStored }: SecretOnceProps) {
+  return (
+    <Modal
+      opened={secret !== null}
+      onClose={onStored}
+      title={title}
+      size="lg"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Stack gap="md">
+        <Alert color="yellow" variant="light" title="Shown once">
+          <Text size="sm">Copy it now and keep it where your secrets are. Nobody can show it again, not even we.</Text>
+        </Alert>
+        <Group gap="sm" wrap="nowrap" align="flex-start">
+          <Code block className="acg-break" flex={1} data-secret>
+            {secret}
+          </Code>
+          <CopyButton value={secret ?? ''} />
+        </Group>
+        {children}
+        <Group justify="flex-end">
+          <Button onClick={onStored}>I stored it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

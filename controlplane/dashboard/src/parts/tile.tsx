@@ -1,0 +1,26 @@
+/** One figure with its name. */
+import { Card, Skeleton, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface TileProps {
+  readonly label: string;
+  /** Undefined: it loads. */
+  readonly value: string | undefined;
+  readonly children?: ReactNode;
+}
+
+export const Tile = ({ label, value, children }: TileProps) => (
+  <Card padding="md" component="section" aria-label={label}>
+    <Text size="sm" c="dimmed">
+      {label}
+    </Text>
+    {value === undefined ? (
+      <Skeleton h={32} w="60%" mt={4} />
+    ) : (
+      <Text fz="1.5rem" lh={1.4} fw={650} className="acg-numbers">
+        {value}
+      </Text>
+    )}
+    {children}
+  </Card>
+);

@@ -1,0 +1,74 @@
+/** What matters now: spend, traffic, errors and refusals of a period, and who makes them. */
+import { SimpleGrid, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/api.js';
+import { count, milliseconds, share, usd } from '../../format/format.js';
+import { Chart } from '../../parts/chart.js';
+import { Failure } from '../../parts/failure.js';
+import { PageHeader } from '../../parts/page-header.js';
+import { PeriodControl, periodOf } from '../../parts/period-control.js';
+import { useSearchState } from '../../parts/search-state.js';
+import { Tile } from '../../parts/tile.js';
+import { ProviderHealth } from './provider-health.js';
+import { Ranking } from './ranking.js';
+
+const DEFAULTS = { period: '7d' };
+
+export function Overview() {
+  const { values, set } = useSearchState(DEFAULTS);
+  const period = periodOf(values.period);
+  const query = { period };
+  const summary = useQuery({
+    queryKey: ['usage', 'summary', query],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
+    refetchInterval: 30_000,
+  });
+  const figures = summary.data;
+  return (
+    <>
+      <PageHeader
+        title="Overview"
+        description="All agents of the organization."
+        actions={<PeriodControl value={period} onChange={(value) => set({ period: value })} />}
+      />
+      <Stack gap="lg">
+        {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
+        <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="md">
+          <Tile label="Spend" value={figures && usd(figures.costUsd)} />
+          <Tile label="Requests" value={figures && count(figures.requests)} />
+          <Tile label="Errors" value={figures && share(figures.errorRate)} />
+          <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
+          <Tile
+            label="p95 latency"
+            value={figures && milliseconds(figures.requests === 0 ? null : figures.p95Latency)}
+          />
+        </SimpleGrid>
+        <Spend period={period} />
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <Ranking by="agent" title="Agents by spend" period={period} />
+          <Ranking by="provider" title="Providers by spend" period={period} />
+        </SimpleGrid>
+        <ProviderHealth />
+      </Stack>
+    </>
+  );
+}
+
+function Spend({ period }: { readonly period: ReturnType<typeof periodOf> }) {
+  const query = { period };
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', query],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
+    refetchInterval: 60_000,
+  });
+  const data = series.data;
+  const lines = useMemo(
+    () => [{ label: 'Spend', values: data?.timeseries.map((point) => point.costUsd) ?? [] }],
+    [data],
+  );
+  const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
+  if (data === undefined)
+    return series.error === null ? null : <Failure error={series.error} onRetry={() => void series.refetch()} />;
+  return <Chart title="Spend" buckets={buckets} interval={data.interval} series={lines} format={usd} />;
+}

@@ -1,0 +1,37 @@
+/** Providers as the gateway sees them, those in trouble first. */
+import { Card, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/api.js';
+import { Failure } from '../../parts/failure.js';
+import { StatusBadge } from '../../parts/status-badge.js';
+
+const TONES = { operational: 'good', degraded: 'warn', outage: 'bad' } as const;
+const ORDER = ['outage', 'degraded', 'operational'];
+
+export function ProviderHealth() {
+  const status = useQuery({ queryKey: ['status'], queryFn: () => api.get('/v1/status'), refetchInterval: 15_000 });
+  const providers = [...(status.data?.providers ?? [])].sort(
+    (a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status),
+  );
+  return (
+    <Card component="section" aria-label="Providers">
+      <Title order={2} mb="md">
+        Providers
+      </Title>
+      {status.isPending && <Skeleton h={60} />}
+      {status.error !== null && <Failure error={status.error} onRetry={() => void status.refetch()} />}
+      <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 6 }} spacing="md">
+        {providers.map((provider) => (
+          <div key={provider.slug}>
+            <Text size="sm" fw={600}>
+              {provider.displayName}
+            </Text>
+            <Text size="sm" component="div">
+              <StatusBadge tone={TONES[provider.status]}>{provider.status}</StatusBadge>
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+    </Card>
+  );
+}

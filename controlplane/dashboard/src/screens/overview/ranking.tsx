@@ -1,0 +1,67 @@
+/** Who spent most in a period, each with its part of the largest as a bar. */
+import { Anchor, Card, Group, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api } from '../../api/api.js';
+import { count, usd } from '../../format/format.js';
+import { Failure } from '../../parts/failure.js';
+import { Nothing } from '../../parts/nothing.js';
+import type { Period } from '../../parts/period-control.js';
+
+const SHOWN = 5;
+
+interface RankingProps {
+  readonly by: 'agent' | 'provider';
+  readonly title: string;
+  readonly period: Period;
+  readonly hrefOf?: (value: string) => string;
+}
+
+export function Ranking({ by, title, period, hrefOf }: RankingProps) {
+  const query = { by, period, limit: SHOWN };
+  const breakdown = useQuery({
+    queryKey: ['usage', 'breakdown', query],
+    queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
+    refetchInterval: 60_000,
+  });
+  const rows = breakdown.data?.rows ?? [];
+  const most = Math.max(...rows.map(({ costUsd }) => costUsd), 0);
+  return (
+    <Card component="section" aria-label={title}>
+      <Title order={2} mb="md">
+        {title}
+      </Title>
+      {breakdown.isPending && <Skeleton h={160} />}
+      {breakdown.error !== null && <Failure error={breakdown.error} onRetry={() => void breakdown.refetch()} />}
+      {breakdown.data !== undefined && rows.length === 0 && <Nothing title="No spend in this time" />}
+      <Stack gap="sm">
+        {rows.map(({ value, name, costUsd, requests }) => (
+          <div key={value}>
+            <Group justify="space-between" gap="sm" wrap="nowrap" mb={4}>
+              <Text size="sm" truncate>
+                {hrefOf === undefined ? (
+                  (name ?? value)
+                ) : (
+                  <Anchor component={Link} href={hrefOf(value)} inherit>
+                    {name ?? value}
+                  </Anchor>
+                )}
+              </Text>
+              <Text size="sm" className="acg-numbers" flex="none">
+                {usd(costUsd)}{' '}
+                <Text span size="xs" c="dimmed">
+                  {count(requests)} calls
+                </Text>
+              </Text>
+            </Group>
+            <Progress
+              value={most === 0 ? 0 : (costUsd / most) * 100}
+              size="sm"
+              aria-label={`${name ?? value}: ${usd(costUsd)}`}
+            />
+          </div>
+        ))}
+      </Stack>
+    </Card>
+  );
+}

@@ -1,0 +1,68 @@
+/** Search and commands: every screen, the theme, the way out. Loaded when it is first asked for. */
+import '@mantine/spotlight/styles.css';
+import { useMantineColorScheme } from '@mantine/core';
+import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { LogOut, Moon, Search, Sun } from 'lucide-react';
+import { useEffect } from 'react';
+import { useLocation } from 'wouter';
+import { useSignOut } from '../api/session.js';
+import { toastFailure } from '../parts/toast.js';
+import { NAVIGATION } from '../screens/registry.js';
+
+const [store, spotlight] = createSpotlight();
+const ICON = 18;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const { setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  useEffect(() => spotlight.open(), []);
+  const screens: SpotlightActionData[] = NAVIGATION.flatMap(({ items }) =>
+    items.map(({ path, label, icon: Icon }) => ({
+      id: path,
+      label,
+      leftSection: <Icon size={ICON} aria-hidden />,
+      onClick: () => navigate(path),
+    })),
+  );
+  const commands: SpotlightActionData[] = [
+    {
+      id: 'light',
+      label: 'Light theme',
+      leftSection: <Sun size={ICON} aria-hidden />,
+      onClick: () => setColorScheme('light'),
+    },
+    {
+      id: 'dark',
+      label: 'Dark theme',
+      leftSection: <Moon size={ICON} aria-hidden />,
+      onClick: () => setColorScheme('dark'),
+    },
+    {
+      id: 'sign-out',
+      label: 'Sign out',
+      leftSection: <LogOut size={ICON} aria-hidden />,
+      onClick: () => signOut.mutate(undefined, { onError: toastFailure }),
+    },
+  ];
+  return (
+    <Spotlight
+      store={store}
+      actions={[
+        { group: 'Go to', actions: screens },
+        { group: 'Do', actions: commands },
+      ]}
+      nothingFound="Nothing found"
+      highlightQuery
+      scrollable
+      maxHeight={400}
+      shortcut={null}
+      onSpotlightClose={onClose}
+      searchProps={{
+        leftSection: <Search size={ICON} aria-hidden />,
+        placeholder: 'Where to, or what?',
+        'aria-label': 'Search and commands',
+      }}
+    />
+  );
+}

@@ -1,0 +1,93 @@
+/** The frame of every screen: navigation, organization, theme, palette, and what concerns the whole page. */
+import { ActionIcon, AppShell, Burger, Group, Kbd, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Search } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Mark } from '../parts/mark.js';
+import { Banner } from './banner.js';
+import { Navigation } from './navigation.js';
+import { useShortcuts } from './shortcuts.js';
+import { ThemeSwitch } from './theme-switch.js';
+import { UserMenu } from './user-menu.js';
+
+const Palette = lazy(() => import('./palette.js').then((module) => ({ default: module.Palette })));
+const KeyboardHelp = lazy(() => import('./keyboard-help.js').then((module) => ({ default: module.KeyboardHelp })));
+
+const HEADER_HEIGHT = 56;
+const NAVBAR_WIDTH = 232;
+type Overlay = 'palette' | 'keys' | null;
+
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const [menuOpen, menu] = useDisclosure(false);
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const [path] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the drawer
+  useEffect(() => menu.close(), [path]);
+  useShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('keys') });
+  return (
+    <AppShell
+      header={{ height: HEADER_HEIGHT }}
+      navbar={{ width: NAVBAR_WIDTH, breakpoint: 'sm', collapsed: { mobile: !menuOpen } }}
+      padding={{ base: 'md', md: 'xl' }}
+      withBorder
+    >
+      <a className="acg-skip" href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={menuOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Navigation"
+              aria-expanded={menuOpen}
+            />
+            <UnstyledButton component={Link} href="/" aria-label="Agent Credential Gateway: overview">
+              <Group gap="xs" wrap="nowrap">
+                <Mark size={26} />
+                <Text fw={650} visibleFrom="md">
+                  Agent Credential Gateway
+                </Text>
+              </Group>
+            </UnstyledButton>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Tooltip
+              label={
+                <>
+                  Search and commands <Kbd size="xs">Ctrl K</Kbd>
+                </>
+              }
+            >
+              <ActionIcon
+                variant="default"
+                size="lg"
+                aria-label="Search and commands"
+                onClick={() => setOverlay('palette')}
+              >
+                <Search size={16} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+            <ThemeSwitch />
+            <UserMenu onHelp={() => setOverlay('keys')} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label="Main">
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Banner />
+        {children}
+      </AppShell.Main>
+      <Suspense>
+        {overlay === 'palette' && <Palette onClose={() => setOverlay(null)} />}
+        {overlay === 'keys' && <KeyboardHelp onClose={() => setOverlay(null)} />}
+      </Suspense>
+    </AppShell>
+  );
+}

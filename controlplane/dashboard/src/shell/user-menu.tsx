@@ -1,0 +1,62 @@
+/** Who one is, in which organization, and the way out. */
+import { Button, Menu, Text } from '@mantine/core';
+import { BookOpen, Check, ChevronDown, Keyboard, LogOut } from 'lucide-react';
+import { BASE_PATH } from '../api/page-facts.js';
+import { useMe, useSignOut, useSwitchOrganization } from '../api/session.js';
+import { toastFailure } from '../parts/toast.js';
+
+export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
+  const me = useMe().data;
+  const switchTo = useSwitchOrganization();
+  const signOut = useSignOut();
+  if (me === null || me === undefined) return null;
+  const current = me.orgs.find(({ id }) => id === me.orgId);
+  return (
+    <Menu position="bottom-end" width={264}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          h={34}
+          px="sm"
+          maw={220}
+          rightSection={<ChevronDown size={14} aria-hidden />}
+          aria-label={`Account and organization: ${current?.name ?? ''}`}
+        >
+          <Text size="sm" truncate>
+            {current?.name}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {me.user?.email}, {me.role}
+        </Menu.Label>
+        {me.orgs.length > 1 && <Menu.Divider />}
+        {me.orgs.length > 1 &&
+          me.orgs.map(({ id, name, role }) => (
+            <Menu.Item
+              key={id}
+              rightSection={id === me.orgId ? <Check size={14} aria-label="current" /> : <Text size="xs">{role}</Text>}
+              onClick={() => id !== me.orgId && switchTo.mutate(id, { onError: toastFailure })}
+            >
+              {name}
+            </Menu.Item>
+          ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Keyboard size={16} aria-hidden />} onClick={onHelp}>
+          Keyboard
+        </Menu.Item>
+        <Menu.Item component="a" href={`${BASE_PATH}/docs`} leftSection={<BookOpen size={16} aria-hidden />}>
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<LogOut size={16} aria-hidden />}
+          onClick={() => signOut.mutate(undefined, { onError: toastFailure })}
+        >
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,67 @@
+/** One look for all screens: sizes, colours and the defaults of the kit's components. */
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+
+const dismiss = { closeButtonProps: { 'aria-label': 'Close' } };
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: { light: 7, dark: 8 },
+  autoContrast: true,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  headings: {
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.5rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.125rem', lineHeight: '1.4' },
+      h3: { fontSize: '1rem', lineHeight: '1.45' },
+    },
+  },
+  components: {
+    Card: { defaultProps: { withBorder: true, padding: 'lg' } },
+    Drawer: { defaultProps: dismiss },
+    // Its placeholder is no item of a menu.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Modal: { defaultProps: { ...dismiss, centered: true } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
+    Tooltip: {
+      defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } },
+    },
+  },
+});
+
+/** The kit's own shades of secondary text do not reach WCAG AA's contrast on its own surfaces. */
+export const readableColors: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+    '--acg-page': 'var(--mantine-color-gray-0)',
+    '--acg-surface': 'var(--mantine-color-white)',
+    '--acg-line': 'var(--mantine-color-gray-3)',
+    '--acg-hover': 'var(--mantine-color-gray-0)',
+    '--acg-chosen': 'var(--mantine-color-indigo-0)',
+    '--acg-chosen-ink': 'var(--mantine-color-indigo-9)',
+    '--acg-good': 'var(--mantine-color-green-9)',
+    '--acg-warn': '#8a4b00',
+    '--acg-bad': 'var(--mantine-color-red-9)',
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
+    '--acg-page': 'var(--mantine-color-dark-8)',
+    '--acg-surface': 'var(--mantine-color-dark-7)',
+    '--acg-line': 'var(--mantine-color-dark-4)',
+    '--acg-hover': 'var(--mantine-color-dark-6)',
+    '--acg-chosen': 'rgba(92, 124, 250, 0.16)',
+    '--acg-chosen-ink': 'var(--mantine-color-indigo-2)',
+    '--acg-good': 'var(--mantine-color-green-4)',
+    '--acg-warn': 'var(--mantine-color-yellow-4)',
+    '--acg-bad': 'var(--mantine-color-red-4)',
+  },
+});
