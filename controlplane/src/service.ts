@@ -12,6 +12,8 @@ import { Idempotency } from './auth/idempotency.js';
 import { guardProjects } from './auth/project-scope.js';
 import { SessionTokens } from './auth/session-token.js';
 import type { Config } from './config.js';
+import { dashboardRoutes, sendPage, wantsPage } from './dashboard/routes.js';
+import { loadSite } from './dashboard/site.js';
 import { joinable } from './db/joined-transaction.js';
 import { migrate } from './db/migrate.js';
 import { openPools } from './db/pools.js';
@@ -56,6 +58,7 @@ export function buildService(config: Config, log: Logger): Service {
   const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new Health(sql);
   const metrics = new Metrics(config.version);
+  const site = loadSite(config.publicUrl);
   const app = createApp({
     log,
     authenticator,
@@ -63,7 +66,10 @@ export function buildService(config: Config, log: Logger): Service {
     trustedProxyCidrs: config.trustedProxyCidrs,
     publicUrl: config.publicUrl,
     version: config.version,
+    answerUnrouted: (request, reply) =>
+      site !== null && wantsPage(request) ? sendPage(site, reply, cookie.read(request) !== null) : null,
   });
+  if (site !== null) dashboardRoutes(app, site, cookie);
   guardProjects(app, sql);
   new Idempotency(
     sql,

@@ -9,11 +9,12 @@ interface Addresses {
 export const banner = ({ controlPlane, dataPlane, dataDir }: Addresses): string => `
 Agent Credential Gateway is running.
 
+  Dashboard        ${controlPlane}/
   Management API   ${controlPlane}/v1      (reference: ${controlPlane}/docs)
   Agents' proxy    ${dataPlane}/v1/proxy/{provider}
   Data             ${dataDir}
 
-Next: make an account (README, "Two-minute quickstart", has the rest):
+Next: open the dashboard and make an account; or without a browser (README, "Two-minute quickstart", has the rest):
 
   curl -s ${controlPlane}/v1/auth/signup -H 'content-type: application/json' \\
     -d '{"email":"you@example.com","password":"correct horse battery","name":"You","orgName":"Acme"}'

@@ -7,7 +7,7 @@ import type { Secret } from '@acg/base/secret';
 import type { ApiResponse } from './control-plane.js';
 import { TestPlane } from './plane-process.js';
 
-interface StackOptions {
+export interface StackOptions {
   /** Built-in providers' base URLs, e.g. `{ openai: 'http://127.0.0.1:1234' }`. */
   readonly providers?: Readonly<Record<string, string>>;
   readonly prices?: unknown;

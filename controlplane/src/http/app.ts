@@ -44,6 +44,8 @@ interface AppOptions {
   readonly trustedProxyCidrs: readonly string[];
   readonly publicUrl: string;
   readonly version: string;
+  /** Answers a request of no route, or returns null; what it leaves is 404. */
+  readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 }
 
 export function createApp(options: AppOptions) {
@@ -64,7 +66,9 @@ export function createApp(options: AppOptions) {
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
   addBodyRules(app);
   // Before a body is read: what is wrong with it does not matter where nobody takes it.
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnknown(request, reply) : undefined));
+  app.addHook('onRequest', async (request, reply) =>
+    request.is404 ? (options.answerUnrouted(request, reply) ?? answerUnknown(request, reply)) : undefined,
+  );
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);

@@ -1,0 +1,202 @@
+/**
+ * The dashboard in a real browser, on the whole gateway as real processes. One browser and one stack for each file, one
+ * context for each page that is opened. After every test the console, the page's errors and its policy's violations must
+ * have been silent.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { Stack, type StackOptions } from '../stack.js';
+
+const CHROMIUM = '/usr/bin/chromium-headless-shell';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const SCREENSHOTS = fileURLToPath(new URL('../../screenshots', import.meta.url));
+const SCHEMES = ['light', 'dark'] as const;
+const SIZES = [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+] as const;
+const NARROWEST = { width: 360, height: 740 } as const;
+
+/** Somebody who uses the dashboard, with a browser of their own. */
+export class Visitor {
+  readonly #problems: string[] = [];
+  readonly #expected: { readonly status: number; readonly path: RegExp }[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    /** Of the dashboard, without a trailing slash. */
+    readonly url: string,
+  ) {
+    page.setDefaultTimeout(20_000);
+    page.on('pageerror', (error) => this.#problems.push(`page error: ${error.message}`));
+    page.on('console', (message) => {
+      const at = message.location().url;
+      const failed = /Failed to load resource: (?:.* status of (\d+)|net::)/.exec(message.text());
+      const known =
+        failed !== null &&
+        this.#expected.some(({ status, path }) => Number(failed[1] ?? 0) === status && path.test(at));
+      if (!known) this.#problems.push(`console ${message.type()}: ${message.text()} ${at}`);
+    });
+  }
+
+  /** The browser itself prints every failed answer on the console: this one is part of the test. Status 0: no answer. */
+  expectFailure(status: number, path: RegExp): void {
+    this.#expected.push({ status, path });
+  }
+
+  /** What should have been silent. */
+  async problems(): Promise<readonly string[]> {
+    const violations = await this.page.evaluate(() => (globalThis as { acgViolations?: string[] }).acgViolations ?? []);
+    return [...this.#problems, ...violations.map((violation) => `policy: ${violation}`)];
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(this.url + path);
+    await this.settled();
+  }
+
+  /** Nothing loads any more. */
+  async settled(): Promise<void> {
+    await this.page.waitForFunction(() => {
+      const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
+      const loading = '.mantine-Skeleton-root,.mantine-Loader-root,[role="status"][aria-label^="Loading"]';
+      return document.querySelector('#root > *') !== null && document.querySelector(loading) === null;
+    });
+  }
+
+  async signIn(email: string, password: string): Promise<void> {
+    await this.goto('/sign-in');
+    await this.page.getByLabel('E-mail').fill(email);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+    await this.settled();
+  }
+
+  /**
+   * Looks at what is shown now in both themes and both widths: no finding of axe, nothing wider than the window, a picture
+   * of each in test/screenshots for people. `name` is the picture's.
+   */
+  async inspect(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    for (const { width, height } of SIZES) {
+      await this.page.setViewportSize({ width, height });
+      for (const colorScheme of SCHEMES) {
+        await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await this.settled();
+        await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+        expect(await this.#axe(), `${name}, ${colorScheme}, ${width}`).toEqual([]);
+        expect(await this.#overflow(), `${name} is wider than ${width}`).toBeLessThanOrEqual(0);
+      }
+    }
+    await this.page.setViewportSize(NARROWEST);
+    expect(await this.#overflow(), `${name} is wider than ${NARROWEST.width}`).toBeLessThanOrEqual(0);
+    await this.page.setViewportSize(SIZES[0]);
+  }
+
+  /** Goes there and inspects it. */
+  async visit(path: string, name: string): Promise<void> {
+    await this.goto(path);
+    await this.inspect(name);
+  }
+
+  async #axe(): Promise<readonly string[]> {
+    await this.page.evaluate(AXE);
+    const violations = await this.page.evaluate(async (tags) => {
+      const { axe } = globalThis as unknown as {
+        axe: {
+          run(
+            options: object,
+          ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+        };
+      };
+      return (await axe.run({ runOnly: tags })).violations;
+    }, AXE_TAGS);
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
+    );
+  }
+
+  /** How many pixels the page is wider than the window. */
+  #overflow(): Promise<number> {
+    return this.page.evaluate(() => {
+      const { document, innerWidth } = globalThis as unknown as {
+        document: { documentElement: { scrollWidth: number } };
+        innerWidth: number;
+      };
+      return document.documentElement.scrollWidth - innerWidth;
+    });
+  }
+}
+
+export interface Dashboard {
+  readonly stack: Stack;
+  /** A new context with an empty page. `url` is where it goes, the control plane's own if absent. */
+  open(url?: string): Promise<Visitor>;
+  /** Somebody of a new organization, signed in through the form. */
+  owner(): Promise<Owner>;
+}
+
+interface Owner {
+  readonly visitor: Visitor;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** For all tests of the calling file. */
+export function useDashboard(options: StackOptions = {}): () => Dashboard {
+  let browser: Browser | null = null;
+  let stack: Stack | null = null;
+  const visitors: Visitor[] = [];
+
+  beforeAll(async () => {
+    [browser, stack] = await Promise.all([chromium.launch({ executablePath: CHROMIUM }), Stack.start(options)]);
+  });
+  afterEach(async () => {
+    const problems = await Promise.all(visitors.map((visitor) => visitor.problems()));
+    await Promise.all(visitors.splice(0).map(({ context }) => context.close()));
+    expect(problems.flat()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  const open: Dashboard['open'] = async (url = stack!.apiUrl) => {
+    const context = await browser!.newContext({ viewport: SIZES[0], reducedMotion: 'reduce' });
+    await context.addInitScript(() => {
+      const violations: string[] = [];
+      Object.assign(globalThis, { acgViolations: violations });
+      const { addEventListener } = globalThis as unknown as {
+        addEventListener(
+          name: string,
+          listen: (event: { violatedDirective: string; blockedURI: string }) => void,
+        ): void;
+      };
+      addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+        violations.push(`${violatedDirective} ${blockedURI}`);
+      });
+    });
+    const visitor = new Visitor(context, await context.newPage(), url);
+    visitors.push(visitor);
+    return visitor;
+  };
+  return () => ({
+    stack: stack!,
+    open,
+    async owner() {
+      const email = `${crypto.randomUUID()}@example.com`;
+      const password = 'correct horse battery';
+      const body = { email, password, name: 'Ada Owner', orgName: 'Acme' };
+      await stack!.call('POST', '/v1/auth/signup', null, body);
+      const visitor = await open();
+      await visitor.signIn(email, password);
+      return { visitor, email, password };
+    },
+  });
+}

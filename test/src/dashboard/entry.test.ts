@@ -1,0 +1,82 @@
+/** Into the dashboard and out of it, in a real browser. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+const PASSWORD = 'correct horse battery';
+const newEmail = () => `${crypto.randomUUID()}@example.com`;
+
+test('entry: every page before the sign-in can be read by all, on every screen', async () => {
+  const visitor = await dashboard().open();
+  for (const name of ['sign-in', 'sign-up', 'forgot-password']) await visitor.visit(`/${name}`, name);
+});
+
+test('entry: a new account is signed in, stays so over a reload, and signs out', async () => {
+  const visitor = await dashboard().open();
+  const { page, context } = visitor;
+  await visitor.goto('/sign-up');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Organization').fill('Acme');
+  await page.getByLabel('E-mail').fill(newEmail());
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ name: 'acg_session', httpOnly: true, sameSite: 'Strict' });
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(
+    cookie!.value,
+  );
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await context.cookies()).toEqual([]);
+  await visitor.goto('/');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('entry: who is not signed in gets to the asked page after signing in; a stranger’s link leads nowhere else', async () => {
+  const { email, password } = await dashboard().owner();
+  for (const [asked, landed] of [
+    ['/?period=30d', '/?period=30d'],
+    ['/sign-in?next=%2F%2Fevil.example', '/'],
+  ] as const) {
+    const visitor = await dashboard().open();
+    await visitor.goto(asked);
+    await visitor.page.getByLabel('E-mail').fill(email);
+    await visitor.page.getByLabel('Password', { exact: true }).fill(password);
+    await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+    await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(visitor.page.url()).toBe(visitor.url + landed);
+  }
+});
+
+test('entry: a wrong password is said so, and the field keeps what was typed', async () => {
+  const visitor = await dashboard().open();
+  visitor.expectFailure(401, /\/v1\/session$/);
+  await visitor.goto('/sign-in');
+  await visitor.page.getByLabel('E-mail').fill(newEmail());
+  await visitor.page.getByLabel('Password', { exact: true }).fill('not the password');
+  await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.page.getByText('E-mail or password is wrong.').waitFor();
+  expect(await visitor.page.getByLabel('Password', { exact: true }).inputValue()).toBe('not the password');
+});
+
+test('entry: a session that was ended elsewhere asks to sign in, and comes back to the same page', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.goto('/?period=90d');
+  const elsewhere = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
+  await dashboard().stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  visitor.expectFailure(401, /\/v1\//);
+  await page.getByText('24h').click();
+  await page.getByText('Your session has ended.').waitFor();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  expect(page.url()).toBe(`${visitor.url}/?period=24h`);
+});
