@@ -57,7 +57,7 @@ export interface ProxyDeps {
   readonly circuits: Circuits;
   readonly spool: RecordSink & { readonly full: boolean };
   readonly metering: CallMetering;
-  readonly pools: Pick<UpstreamPools, 'acquire' | 'connectorFor'>;
+  readonly pools: Pick<UpstreamPools, 'acquire' | 'dial'>;
   readonly tally: Tally;
   readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
   readonly metrics: CallMetrics;
@@ -75,7 +75,7 @@ export class ProxyServer {
   readonly #acceptor: Acceptor;
 
   constructor(deps: ProxyDeps) {
-    const { options, spool, counters, metering, metrics, circuits, tally, pools, log } = deps;
+    const { options, spool, counters, metering, metrics, circuits, tally, log } = deps;
     const { sessions } = this;
     const garbage = new ChunkGarbage(minorCollector());
     const onSettled: CallMetrics['onSettled'] = (x, reading, price) => metrics.onSettled(x, reading, price);
@@ -107,7 +107,6 @@ export class ProxyServer {
     const self = selfPipeline(parts);
     const upgrade = upgradePipeline({
       ...parts,
-      connectorFor: (tenant) => pools.connectorFor(tenant),
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       draining: () => calls.draining,
       onAgreed: (x) => probes.succeeded(x),

@@ -3,7 +3,7 @@ import { Agent, type buildConnector } from 'undici';
 import { bareHost, portOf } from '../egress/check-url.js';
 import type { Dialer } from './dialer.js';
 
-export type Connector = buildConnector.connector;
+type Connector = buildConnector.connector;
 
 /** undici's `connect` function for addresses that `tenant` gave; null: the operator's own. */
 export function connectorOf(dialer: Pick<Dialer, 'dial'>, tenant: string | null): Connector {

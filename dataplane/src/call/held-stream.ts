@@ -51,15 +51,14 @@ export class HeldStream implements UpstreamHandler {
     this.#relay.onConnect(abort);
   }
 
-  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
     this.#resumeUpstream = resume;
-    const goOn = this.#relay.onHeaders(status, rawHeaders, this.#resume);
+    this.#relay.onHeaders(status, rawHeaders, this.#resume);
     const { meter, heldOutput, holdNanos, streamed } = this.#x;
     if (meter !== null && heldOutput !== null && holdNanos > 0 && meter.tokensOutSeen >= 0) {
       const nanosPerToken = outputRate(this.#x, heldOutput, this.#metering);
       if (nanosPerToken > 0) this.#watch = new HoldWatch(meter, heldOutput, nanosPerToken, streamed);
     }
-    return goOn;
   }
 
   onData(chunk: Buffer): boolean {

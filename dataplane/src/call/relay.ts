@@ -6,9 +6,6 @@
  * What arrives in one turn leaves in one system call in that turn. An agent slower than the provider pauses the
  * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
  * failure breaks the agent's connection.
- *
- * Both kinds of connection call it the same way: as undici's older handlers, because undici wraps the newer ones and makes
- * an object of the headers for every response.
  */
 
 import { ignore } from '@acg/base/ignore';
@@ -23,7 +20,7 @@ import type { SilenceWatch, SilentResponse } from './silence.js';
 /** The decisions around a response that are not the relay's. */
 export interface RelaySupport {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  plan(x: RoutedExchange, status: number, rawHeaders: readonly (Buffer | string)[]): ResponsePlan;
+  plan(x: RoutedExchange, status: number, rawHeaders: readonly string[]): ResponsePlan;
   readonly settle: Settle;
   /** The upstream failed before its response head. */
   failed(x: RoutedExchange, error: Error): void;
@@ -89,8 +86,8 @@ export class Relay implements SilentResponse {
     this.#abortUpstream = abort;
   }
 
-  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
-    if (status < 200) return true; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
+    if (status < 200) return; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
     const x = this.#x;
     x.respondedTick = performance.now();
     x.upstreamStatus = status;
@@ -101,7 +98,6 @@ export class Relay implements SilentResponse {
     if (x.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
     else if (plan.head.contentLength >= 0 && !plan.lengthChanges) this.#framing = FIXED;
     this.#scheduleFlush();
-    return true;
   }
 
   onData(chunk: Buffer): boolean {

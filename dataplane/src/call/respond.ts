@@ -39,7 +39,7 @@ function maskFor(upstream: Upstream): BodyMask | null {
 export function planResponse(
   x: RoutedExchange,
   status: number,
-  rawHeaders: readonly (Buffer | string)[],
+  rawHeaders: readonly string[],
   metering: Pick<CallMetering, 'response'>,
   gatewayUrl: Pick<GatewayUrl, 'of'>,
 ): ResponsePlan {

@@ -54,7 +54,7 @@ describe.each([
     const pools = poolsWith(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
     const call = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, false), given);
+      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null), given);
     return { upstream, pools, call };
   }
 

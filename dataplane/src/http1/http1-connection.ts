@@ -1,11 +1,13 @@
 /**
- * One HTTP/1.1 connection to an upstream for requests whose body is at hand, one at a time. A request is one write; what
- * comes back is read out of one buffer that all connections share, without a stream, a timer or a promise per call:
- * undici needs 13 µs for what takes 8 here (bench/RESULTS.md). Bodies that stream go through undici.
+ * One HTTP/1.1 connection to an upstream, one request at a time. A request whose body is at hand is one write; what comes
+ * back is read out of one buffer that all connections share, without a stream, a timer or a promise per call: undici
+ * needs 13 µs for what takes 8 here (bench/RESULTS.md).
  */
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { OnRead } from '@acg/base/dialer/dialer';
-import { declaredLength, requestHead } from './request-head.js';
+import { type BodyOwner, BodySender } from './body-sender.js';
+import { declaredLength, requestHead, streamedLength } from './request-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
 import type { Connection, UpstreamCall, UpstreamHandler } from './upstream-call.js';
 
@@ -26,7 +28,9 @@ export interface QuietLimits {
 interface SentRequest {
   readonly method: string;
   readonly head: string;
-  readonly body: Buffer | null;
+  readonly body: Buffer | Readable | null;
+  /** Of a body that streams: declared, bytes; -1: chunked. */
+  readonly streamedBytes: number;
 }
 
 export interface ConnectionOwner {
@@ -52,7 +56,7 @@ const KEEP_ALIVE_MARGIN_SEC = 2;
 /** Every read is handled before the next begins. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export class Http1Connection implements Connection, ResponseSink {
+export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   readonly #host: string;
   readonly #open: Opener;
   readonly #limits: QuietLimits;
@@ -63,6 +67,8 @@ export class Http1Connection implements Connection, ResponseSink {
   #first: SentRequest | null = null;
   /** What may be sent once more if the connection turns out to have been dead; null from the first byte back on. */
   #again: SentRequest | null = null;
+  /** Of the body that streams now. */
+  #sender: BodySender | null = null;
   /** Carried a call before. */
   #reused = false;
   #ageTicks = 0;
@@ -84,17 +90,15 @@ export class Http1Connection implements Connection, ResponseSink {
 
   /** Throws `InvalidRequest` before anything was sent. */
   dispatch(call: UpstreamCall, handler: UpstreamHandler): void {
-    const body = call.body as Buffer | null;
-    const length = declaredLength(call.method, body);
-    const head = requestHead(call.method, call.path, this.#host, call.headers, length);
+    const request = requestOf(call, this.#host);
     this.#handler = handler;
-    if (this.#socket !== null) {
-      if (this.#reused && mayRepeat(call)) this.#again = { method: call.method, head, body };
-      this.#send(call.method, head, body);
+    if (this.#socket === null) {
+      this.#first = request;
+      this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
       return;
     }
-    this.#first = { method: call.method, head, body };
-    this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
+    if (this.#reused && mayRepeat(call)) this.#again = request;
+    this.#send(request);
   }
 
   release(): void {
@@ -114,6 +118,7 @@ export class Http1Connection implements Connection, ResponseSink {
   /** Time passes: ends what has been quiet for too long. */
   tick(): void {
     this.#ageTicks++;
+    if (this.#sender?.waitsForAgent === true) this.#quietTicks = 0;
     if (this.#paused || this.#socket === null || ++this.#quietTicks <= this.#quietTicksMax) return;
     this.#again = null;
     this.#fail(new UpstreamSilent('the upstream sent nothing for too long'));
@@ -130,13 +135,24 @@ export class Http1Connection implements Connection, ResponseSink {
     if (!this.#handler!.onData(bytes)) this.#paused = true;
   }
 
+  onBodySent(): void {
+    this.#sender = null;
+    this.#quietTicks = 0;
+  }
+
+  onBodyFailed(error: Error): void {
+    this.#sender = null;
+    this.#fail(error);
+  }
+
   onEnd(): void {
     const handler = this.#handler!;
     this.#handler = null;
     const paused = this.#paused;
     this.#paused = false;
     // What was answered before it was sent completely would run into the next request.
-    if (this.#reader.reusable && this.#socket!.writableLength === 0) this.#rest(paused);
+    const sent = this.#sender === null && this.#socket!.writableLength === 0;
+    if (this.#reader.reusable && sent) this.#rest(paused);
     else this.#end();
     try {
       handler.onComplete();
@@ -155,7 +171,7 @@ export class Http1Connection implements Connection, ResponseSink {
     }
     this.#attach(socket!);
     if (this.#dead) socket!.destroy();
-    else this.#send(first.method, first.head, first.body);
+    else this.#send(first);
   };
 
   #attach(socket: Socket): void {
@@ -167,15 +183,20 @@ export class Http1Connection implements Connection, ResponseSink {
     socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
-  #send(method: string, head: string, body: Buffer | null): void {
+  #send(request: SentRequest): void {
+    const { method, head, body } = request;
     const socket = this.#socket!;
     this.#handler!.onConnect(this.#abort);
     if (this.#dead) return;
     this.#reader.begin(method);
     this.#quietTicks = 0;
     this.#quietTicksMax = this.#limits.headTicks;
-    if (body === null || body.length === 0) {
+    if (body === null) {
       socket.write(head, 'latin1');
+    } else if (!Buffer.isBuffer(body)) {
+      socket.write(head, 'latin1');
+      this.#sender = new BodySender(socket, body, request.streamedBytes, this);
+      this.#sender.start();
     } else if (body.length <= JOINED_BYTES_MAX) {
       socket.write(head + body.toString('latin1'), 'latin1');
     } else {
@@ -260,16 +281,36 @@ export class Http1Connection implements Connection, ResponseSink {
     this.#dead = true;
     this.#paused = false;
     this.#reader.stop();
+    this.#sender?.stop();
+    this.#sender = null;
+    if (isStream(this.#first?.body)) this.#first.body.destroy();
     this.#socket?.destroy();
     this.#owner.gone(this);
   }
 }
 
+/** Throws `InvalidRequest`. */
+function requestOf({ method, path, headers, body }: UpstreamCall, host: string): SentRequest {
+  if (!isStream(body)) {
+    const head = requestHead(method, path, host, headers, declaredLength(method, body));
+    return { method, head, body: body?.length === 0 ? null : body, streamedBytes: 0 };
+  }
+  const streamedBytes = streamedLength(headers);
+  const head = requestHead(method, path, host, headers, streamedBytes === -1 ? 'chunked' : -1);
+  return { method, head, body, streamedBytes };
+}
+
+const isStream = (body: Buffer | Readable | null | undefined): body is Readable =>
+  body != null && !Buffer.isBuffer(body);
+
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** Sent twice it means what it means once: by its method, and without a condition that the first one may have changed. */
-function mayRepeat({ method, headers }: UpstreamCall): boolean {
-  if (!IDEMPOTENT.has(method)) return false;
+/**
+ * Sent twice it means what it means once: by its method, and without a condition that the first one may have changed. A
+ * body that streams is gone after the first time.
+ */
+function mayRepeat({ method, headers, body }: UpstreamCall): boolean {
+  if (!IDEMPOTENT.has(method) || isStream(body)) return false;
   for (let i = 0; i < headers.length; i += 2) if (/^if-/i.test(headers[i]!)) return false;
   return true;
 }

@@ -22,7 +22,7 @@ async function secondCall(given: Partial<UpstreamCall>) {
     () => upstream.stop(),
   );
   const send = (more: Partial<UpstreamCall>): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null, false), more);
+    new RecordedCall(pools.acquire(upstream.origin, null), more);
   const first = send({ path: '/first' });
   const peer = await upstream.connection();
   await peer.sees('/first ');

@@ -11,15 +11,16 @@ const goodNames = new Set<string>();
 const NAMES_MAX = 2_000;
 
 /**
- * Latin1 text up to and including the empty line. `headers` is flat (`[name, value, …]`) and holds neither `host` nor
- * framing. `contentLength` -1: the request has no body and its method promises none. Throws {@link InvalidRequest}.
+ * Latin1 text up to and including the empty line. `headers` is flat (`[name, value, …]`) and does not hold `host`.
+ * `framing`: the content length; `chunked`; -1: none, because the request has no body and its method promises none, or
+ * the headers hold its length. Throws {@link InvalidRequest}.
  */
 export function requestHead(
   method: string,
   path: string,
   host: string,
   headers: readonly string[],
-  contentLength: number,
+  framing: number | 'chunked',
 ): string {
   if (BAD_TARGET.test(path)) throw new InvalidRequest('the target holds a byte that cannot be sent');
   // Some servers send a body with their answer to HEAD: no other call may meet it.
@@ -32,7 +33,9 @@ export function requestHead(
     if (BAD_VALUE.test(value)) throw new InvalidRequest('a header holds a byte that cannot be sent');
     head += `${name}: ${value}\r\n`;
   }
-  return contentLength === -1 ? `${head}\r\n` : `${head}content-length: ${contentLength}\r\n\r\n`;
+  if (framing === -1) return `${head}\r\n`;
+  if (framing === 'chunked') return `${head}transfer-encoding: chunked\r\n\r\n`;
+  return `${head}content-length: ${framing}\r\n\r\n`;
 }
 
 function learnName(name: string): void {
@@ -44,4 +47,12 @@ function learnName(name: string): void {
 export function declaredLength(method: string, body: Buffer | null): number {
   if (body !== null && body.length > 0) return body.length;
   return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : -1;
+}
+
+/** The content length among the headers of a request whose body streams, bytes; -1: there is none. */
+export function streamedLength(headers: readonly string[]): number {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (headers[i]!.toLowerCase() === 'content-length') return Number(headers[i + 1]);
+  }
+  return -1;
 }

@@ -1,20 +1,21 @@
-/** One call to an upstream, whichever kind of connection carries it. */
+/** One call to an upstream. */
 import type { Readable } from 'node:stream';
 
 export interface UpstreamCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
   /** Raw request target; never normalised. */
   readonly path: string;
-  /** Flat `[name, value, …]`. */
+  /** Flat `[name, value, …]`; with the `content-length` of a body that streams, where it is known. */
   readonly headers: string[];
   readonly body: Buffer | Readable | null;
 }
 
-/** undici's older handler shape: it wraps the newer one and makes an object of the headers for every response. */
+/** Who hears what becomes of a call. After `onComplete` or `onError`, one of which comes once, it hears nothing more. */
 export interface UpstreamHandler {
   onConnect(abort: (error?: Error) => void): void;
   /** Flat `[name, value, …]`, latin1 where text. */
-  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean;
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void;
+  /** False: pause until `resume` is called. */
   onData(chunk: Buffer): boolean;
   onComplete(): void;
   onError(error: Error): void;

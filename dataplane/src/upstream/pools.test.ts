@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
+import { Client } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import type { UpstreamCall } from '../http1/upstream-call.js';
+import type { Connection, UpstreamCall } from '../http1/upstream-call.js';
 import { classifyFailure, isInvalidRequest, type PoolOptions, UpstreamPools } from './pools.js';
 import { localDialer, RecordedCall, TENANT } from './upstream-call-fixture.js';
 
@@ -35,16 +36,23 @@ async function whole(peer: RawPeer): Promise<void> {
   await peer.until(() => {
     const head = peer.text.indexOf('\r\n\r\n');
     if (head === -1) return false;
+    if (peer.text.slice(0, head).includes('transfer-encoding: chunked')) return peer.text.endsWith('0\r\n\r\n');
     const length = /^content-length: (\d+)\r$/m.exec(peer.text.slice(0, head + 2));
     return peer.received.length >= head + 4 + Number(length?.[1] ?? 0);
   });
 }
 
+/** A connection of undici's. */
+function byUndici(origin: string): Connection {
+  const client = new Client(origin);
+  closing.push(() => void client.destroy());
+  return { dispatch: (call, handler) => void client.dispatch(call, handler as never), release: () => {} };
+}
+
 /** All bytes that a call sends over a connection of its own. */
-async function wireOf(origin: string, upstream: RawUpstream, streamed: boolean, given: Partial<UpstreamCall>) {
-  const pools = poolsWith();
+async function wireOf(connection: Connection, upstream: RawUpstream, given: Partial<UpstreamCall>) {
   const index = upstream.connections.length;
-  const call = new RecordedCall(pools.acquire(origin, null, streamed), given);
+  const call = new RecordedCall(connection, given);
   const peer = await upstream.connection(index);
   await whole(peer);
   peer.socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
@@ -74,8 +82,8 @@ describe('pools: what goes over the wire is what undici writes', () => {
   ])('%s', async (_name, given) => {
     const upstream = await upstreamAt();
     const call = { path: '/v1/x', ...given } as Partial<UpstreamCall>;
-    const ours = await wireOf(upstream.origin, upstream, false, call);
-    const theirs = await wireOf(upstream.origin, upstream, true, call);
+    const ours = await wireOf(poolsWith().acquire(upstream.origin, null), upstream, call);
+    const theirs = await wireOf(byUndici(upstream.origin), upstream, call);
     expect(ours.length).toBeGreaterThan(40);
     expect(ours.toString('latin1')).toBe(theirs.toString('latin1'));
     if (given === undefined || !('body' in given)) return;
@@ -89,25 +97,33 @@ describe('pools: what goes over the wire is what undici writes', () => {
   ])('the host of an upstream at %s as %s', async (address, host) => {
     const upstream = await upstreamAt(address);
     const origin = `http://${host}:${upstream.port}`;
-    const ours = await wireOf(origin, upstream, false, {});
+    const ours = await wireOf(poolsWith().acquire(origin, null), upstream, {});
     expect(ours.toString('latin1')).toContain(`\r\nhost: ${host}:${upstream.port}\r\n`);
-    expect(ours.toString('latin1')).toBe((await wireOf(origin, upstream, true, {})).toString('latin1'));
+    expect(ours.toString('latin1')).toBe((await wireOf(byUndici(origin), upstream, {})).toString('latin1'));
   });
 
-  test('a streamed body of a known length and one at hand look the same', async () => {
+  test.each([
+    ['', ['content-length', '5000']],
+    [' chunked', []],
+  ])('a body that streams%s', async (_how, framing) => {
     const upstream = await upstreamAt();
-    const body = sized(5_000);
-    const ours = await wireOf(upstream.origin, upstream, false, { method: 'POST', body });
-    const streamed = { method: 'POST', body: Readable.from([body]), headers: ['content-length', '5000'] } as const;
-    const theirs = await wireOf(upstream.origin, upstream, true, { ...streamed, headers: [...streamed.headers] });
-    expect(ours.toString('latin1')).toBe(theirs.toString('latin1'));
+    const pieces = [1, 254, 4_745].map(sized);
+    const streamed = (): Partial<UpstreamCall> => ({
+      method: 'PUT',
+      body: Readable.from(pieces),
+      headers: ['x', 'y', ...framing],
+    });
+    const wire = (connection: Connection) => wireOf(connection, upstream, streamed());
+    const ours = await wire(poolsWith().acquire(upstream.origin, null));
+    expect(ours.length).toBeGreaterThan(5_000);
+    expect(ours.toString('latin1')).toBe((await wire(byUndici(upstream.origin))).toString('latin1'));
   });
 });
 
 describe.each([
-  ['at hand', false],
-  ['streamed', true],
-])('pools: what cannot be sent, body %s', (_name, streamed) => {
+  ['at hand', () => Buffer.from('a')],
+  ['streamed', () => Readable.from([Buffer.from('a')])],
+])('pools: what cannot be sent, body %s', (_name, bodyOf) => {
   test.each([
     { headers: ['x', 'a\r\nb'] },
     { headers: ['x', 'a\nb'] },
@@ -126,13 +142,13 @@ describe.each([
     const upstream = await upstreamAt();
     const pools = poolsWith();
     const handler = { error: null as Error | null };
-    const connection = pools.acquire(upstream.origin, null, streamed);
+    const connection = pools.acquire(upstream.origin, null);
     try {
       connection.dispatch(
-        { method: 'POST', path: '/', headers: [], body: Buffer.from('a'), ...given },
+        { method: 'POST', path: '/', headers: [], body: bodyOf(), ...given },
         {
           onConnect: () => {},
-          onHeaders: () => true,
+          onHeaders: () => {},
           onData: () => true,
           onComplete: () => {},
           onError: (error) => {
@@ -148,7 +164,7 @@ describe.each([
     expect(handler.error.message).not.toContain('a\r');
     connection.release();
     // The connection is as good as new.
-    const next = new RecordedCall(pools.acquire(upstream.origin, null, streamed), { path: '/next' });
+    const next = new RecordedCall(pools.acquire(upstream.origin, null), { path: '/next' });
     const peer = await upstream.connection();
     await whole(peer);
     expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
@@ -171,7 +187,7 @@ describe.each([
   ): Promise<string> {
     const pools = poolsWith(over);
     const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
-    const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, streamed), { method: 'POST', body });
+    const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null), { method: 'POST', body });
     let sent = false;
     const { onConnect } = call;
     call.onConnect = (abort) => {
@@ -260,7 +276,7 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   const other = await upstreamAt();
   const pools = poolsWith({}, 1);
   const begin = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null, false), given);
+    new RecordedCall(pools.acquire(upstream.origin, null), given);
 
   const answered = begin();
   const peer = await upstream.connection();
@@ -279,15 +295,15 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   cutPeer.socket.destroy();
   await cut.fails();
 
-  const connection = pools.acquire(upstream.origin, null, false);
+  const connection = pools.acquire(upstream.origin, null);
   expect(() => connection.dispatch({ method: 'GET', path: '/ ', headers: [], body: null }, answered)).toThrow();
   connection.release();
-  expect(() => pools.acquire('http://host:99999', null, false)).toThrow();
-  expect(() => pools.acquire('http://host:99999', null, false)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null)).toThrow();
 
   // One origin at most, unless calls are under way: a pool that still counted one would stay.
   const busy = begin();
-  const next = new RecordedCall(pools.acquire(other.origin, null, false), {});
+  const next = new RecordedCall(pools.acquire(other.origin, null), {});
   expect(pools.origins).toBe(2);
   await busy.until(() => busy.abort !== null);
   busy.abort!();
@@ -296,19 +312,16 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   await whole(last);
   last.send(EMPTY);
   await next.ends();
-  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', null, false), {}).over).toBe(false);
+  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', null), {}).over).toBe(false);
   expect(pools.origins).toBe(2); // one was free and went
 });
 
-test.each([
-  ['at hand', false],
-  ['streamed', true],
-])('pools: a tenant’s address and the operator’s own share no connection: body %s', async (_name, streamed) => {
+test('pools: a tenant’s address and the operator’s own share no connection', async () => {
   const upstream = await upstreamAt();
   const pools = poolsWith();
   const callers = [null, TENANT, null, TENANT];
   for (const [i, tenant] of callers.entries()) {
-    const call = new RecordedCall(pools.acquire(upstream.origin, tenant, streamed), { path: `/${i}` });
+    const call = new RecordedCall(pools.acquire(upstream.origin, tenant), { path: `/${i}` });
     const peer = await upstream.connection(tenant === null ? 0 : 1);
     await peer.sees(`GET /${i} `);
     peer.send(EMPTY);

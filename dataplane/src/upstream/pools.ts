@@ -1,19 +1,14 @@
 /**
  * Connections to upstreams: one pool per origin, one request per connection at a time (HTTP/1.1 without pipelining).
- * The only importer of undici, which carries the requests whose body streams; the others have connections of our own.
- *
- * undici's own Pool looks for a free connection by walking all of them, which costs more with every open stream; here
- * free ones stand on a stack: constant time, and the most recently used is used again, so that others can go idle.
+ * Free ones stand on a stack: the most recently used is used again, so that others can go idle.
  */
 
+import type { Socket } from 'node:net';
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
-import { type Connector, connectorOf } from '@acg/base/dialer/undici-connector';
 import { bareHost, portOf } from '@acg/base/egress/check-url';
-import { ignore } from '@acg/base/ignore';
-import { Client, errors } from 'undici';
 import { type ConnectionOwner, Http1Connection, type Opener, type QuietLimits } from '../http1/http1-connection.js';
 import { InvalidRequest } from '../http1/request-head.js';
-import type { Connection, UpstreamCall, UpstreamHandler } from '../http1/upstream-call.js';
+import type { Connection } from '../http1/upstream-call.js';
 
 export interface PoolOptions {
   readonly headersTimeoutMs: number;
@@ -28,7 +23,6 @@ const IDLE_TENANT_MS = 4_000;
 /** So that names that moved, and load balancers, are followed. */
 const AGE_MS = 300_000;
 const KEEP_ALIVE_MS_MAX = 120_000;
-const HEADER_BYTES_MAX = 64 * 1024;
 /** A pool without calls is closed after this. */
 const IDLE_MS = 60_000;
 const SWEEP_MS = 10_000;
@@ -42,7 +36,7 @@ export class UpstreamPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #ownLimits: QuietLimits;
   readonly #tenantLimits: QuietLimits;
-  /** All of our own, busy or free. */
+  /** All of them, busy or free. */
   readonly #connections = new Set<Http1Connection>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #ticker: NodeJS.Timeout;
@@ -59,22 +53,18 @@ export class UpstreamPools {
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  /** What dials an address, for connections that are not pooled. */
-  connectorFor(tenant: string | null): Connector {
-    return connectorOf(this.#options.dialer, tenant);
+  /** Opens a connection that is not pooled. `tenant`: as for {@link acquire}. */
+  dial(origin: string, tenant: string | null, done: (error: Error | null, socket: Socket | null) => void): void {
+    this.#options.dialer.dial(dialTarget(origin, tenant), null, done);
   }
 
-  /**
-   * `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own.
-   * `streamed`: the request's body is a stream.
-   */
-  acquire(origin: string, tenant: string | null, streamed: boolean): Connection {
-    const kind = (tenant === null ? 0 : 1) + (streamed ? 2 : 0);
-    const key = kind === 0 ? origin : `${kind} ${origin}`;
+  /** `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own. */
+  acquire(origin: string, tenant: string | null): Connection {
+    const key = tenant === null ? origin : `tenants ${origin}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       if (this.#pools.size >= this.#originsMax) this.#evict();
-      pool = new OriginPool((owner, asking) => this.#open(owner, origin, asking, streamed));
+      pool = new OriginPool((owner, asking) => this.#open(owner, origin, asking));
       this.#pools.set(key, pool);
     }
     return pool.acquire(tenant);
@@ -93,12 +83,7 @@ export class UpstreamPools {
     this.#pools.clear();
   }
 
-  #open(pool: OriginPool, origin: string, tenant: string | null, streamed: boolean): PooledConnection {
-    if (streamed) {
-      const idleMs = tenant === null ? IDLE_OWN_MS : IDLE_TENANT_MS;
-      const client = new Client(origin, clientOptions(this.#options, idleMs, this.connectorFor(tenant)));
-      return new StreamingConnection(pool, client);
-    }
+  #open(pool: OriginPool, origin: string, tenant: string | null): Http1Connection {
     const owner: ConnectionOwner = {
       give: (connection) => pool.give(connection),
       gone: (connection) => {
@@ -164,47 +149,26 @@ function dialTarget(origin: string, tenant: string | null): DialTarget {
   return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port), tenant };
 }
 
-function clientOptions(options: PoolOptions, idleMs: number, connect: Connector): Client.Options {
-  return {
-    connect,
-    pipelining: 1,
-    keepAliveTimeout: idleMs,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-    headersTimeout: options.headersTimeoutMs,
-    bodyTimeout: options.bodyTimeoutMs,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    strictContentLength: true,
-    allowH2: false,
-  };
-}
-
-interface PooledConnection extends Connection {
-  usedTick: number;
-  /** Whether another call may go out on it. */
-  readonly usable: boolean;
-  close(): void;
-}
-
 class OriginPool {
-  readonly #open: (pool: OriginPool, tenant: string | null) => PooledConnection;
+  readonly #open: (pool: OriginPool, tenant: string | null) => Http1Connection;
   /** Free connections; the last one was used most recently. */
-  readonly #idle: PooledConnection[] = [];
+  readonly #idle: Http1Connection[] = [];
   busy = 0;
   usedTick = performance.now();
   #closed = false;
 
-  constructor(open: (pool: OriginPool, tenant: string | null) => PooledConnection) {
+  constructor(open: (pool: OriginPool, tenant: string | null) => Http1Connection) {
     this.#open = open;
   }
 
   /** `tenant`: whose share of lookups a new connection uses. */
-  acquire(tenant: string | null): PooledConnection {
+  acquire(tenant: string | null): Http1Connection {
     const connection = this.#idle.pop() ?? this.#open(this, tenant);
     this.busy++;
     return connection;
   }
 
-  give(connection: PooledConnection): void {
+  give(connection: Http1Connection): void {
     this.busy--;
     if (!connection.usable) return;
     if (this.#closed) {
@@ -217,7 +181,7 @@ class OriginPool {
   }
 
   /** The other side closed a connection. */
-  lost(connection: PooledConnection): void {
+  lost(connection: Http1Connection): void {
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
   }
@@ -235,36 +199,6 @@ class OriginPool {
   }
 }
 
-class StreamingConnection implements PooledConnection {
-  readonly #pool: OriginPool;
-  readonly #client: Client;
-  readonly #openedTick = performance.now();
-  usedTick = 0;
-
-  constructor(pool: OriginPool, client: Client) {
-    this.#pool = pool;
-    this.#client = client;
-  }
-
-  dispatch(call: UpstreamCall, handler: UpstreamHandler): void {
-    this.#client.dispatch(call, handler);
-  }
-
-  /** undici connects again by itself, but does not say how old a connection is. */
-  get usable(): boolean {
-    return performance.now() - this.#openedTick < AGE_MS;
-  }
-
-  release(): void {
-    this.#pool.give(this);
-    if (!this.usable) this.close();
-  }
-
-  close(): void {
-    this.#client.close(ignore);
-  }
-}
-
 export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused' | 'lookups_busy';
 
 /** What kind of failure the error of a call is. `sent`: the request was written to a connection before. */
@@ -272,20 +206,9 @@ export function classifyFailure(error: Error, sent: boolean): TransportFailure {
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
   if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // says nothing about the address
-  if (
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError ||
-    code === 'ETIMEDOUT' ||
-    code === 'UND_ERR_CONNECT_TIMEOUT'
-  ) {
-    return 'timeout';
-  }
+  if (code === 'ETIMEDOUT') return 'timeout';
   return sent ? 'reset' : 'connect';
 }
 
 /** Whether the request itself is refused, e.g. a header value that cannot be sent. */
-export const isInvalidRequest = (error: unknown): boolean =>
-  error instanceof InvalidRequest ||
-  error instanceof errors.InvalidArgumentError ||
-  error instanceof errors.NotSupportedError;
+export const isInvalidRequest = (error: unknown): boolean => error instanceof InvalidRequest;

@@ -43,10 +43,10 @@ const SAFE_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
 /**
- * Reads raw header pairs (`[name, value, …]`, Buffers as undici gives them, or latin1 strings). A name or value that
+ * Reads raw header pairs (`[name, value, …]`, latin1). A name or value that
  * could split the answer is left out; `secretForms` are masked in every value. `x-gateway-*` is ours alone.
  */
-export function readResponseHead(raw: readonly (Buffer | string)[], secretForms: readonly string[]): ResponseHead {
+export function readResponseHead(raw: readonly string[], secretForms: readonly string[]): ResponseHead {
   const headers: (string | Buffer)[] = [];
   let contentLength = -1;
   let mediaType = '';
@@ -60,7 +60,7 @@ export function readResponseHead(raw: readonly (Buffer | string)[], secretForms:
       continue;
     }
     if (listed?.has(name)) continue;
-    const value = latin1(raw[i + 1]!);
+    const value = raw[i + 1]!;
     const ascii = ASCII_VALUE.test(value);
     if (!ascii && !SAFE_VALUE.test(value)) continue;
     if (name === 'content-type') mediaType = mediaTypeOf(value);
@@ -76,8 +76,7 @@ export function readResponseHead(raw: readonly (Buffer | string)[], secretForms:
 const names = new Map<string, string>();
 const NAMES_MAX = 2_000;
 
-function forwardedName(raw: Buffer | string): string {
-  const written = latin1(raw);
+function forwardedName(written: string): string {
   const known = names.get(written);
   if (known !== undefined) return known;
   const lower = written.toLowerCase();
@@ -92,21 +91,18 @@ function forwardedName(raw: Buffer | string): string {
 /** Commands to the front proxy: nginx would fetch another address of ours, with the agent's token, and answer with it. */
 const isForFrontProxy = (name: string): boolean => name.startsWith('x-accel-') || name === 'x-sendfile';
 
-function lengthIn(name: Buffer | string, value: Buffer | string, otherwise: number): number {
-  if (latin1(name).toLowerCase() !== 'content-length') return otherwise;
-  const text = latin1(value);
-  return CONTENT_LENGTH.test(text) ? Number(text) : otherwise;
+function lengthIn(name: string, value: string, otherwise: number): number {
+  if (name.toLowerCase() !== 'content-length') return otherwise;
+  return CONTENT_LENGTH.test(value) ? Number(value) : otherwise;
 }
 
 /** A set: a head has room for thousands of them, and of headers. */
-function listedByConnection(raw: readonly (Buffer | string)[]): Set<string> | null {
+function listedByConnection(raw: readonly string[]): Set<string> | null {
   let listed: Set<string> | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]!;
-    if (name.length !== 10 || latin1(name).toLowerCase() !== 'connection') continue;
-    for (const part of latin1(raw[i + 1]!)
-      .toLowerCase()
-      .split(',')) {
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    for (const part of raw[i + 1]!.toLowerCase().split(',')) {
       const entry = part.trim();
       if (entry === '' || entry === 'keep-alive' || entry === 'close') continue;
       listed ??= new Set();
@@ -115,8 +111,6 @@ function listedByConnection(raw: readonly (Buffer | string)[]): Set<string> | nu
   }
   return listed;
 }
-
-const latin1 = (text: Buffer | string): string => (typeof text === 'string' ? text : text.toString('latin1'));
 
 function mediaTypeOf(value: string): string {
   const semicolon = value.indexOf(';');

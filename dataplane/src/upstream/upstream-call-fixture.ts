@@ -79,11 +79,10 @@ export class RecordedCall implements UpstreamHandler {
     this.#notify();
   }
 
-  onHeaders(status: number, rawHeaders: (Buffer | string)[], resume: () => void): boolean {
-    this.heads.push([status, rawHeaders.map((text) => text.toString('latin1' as never))]);
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
+    this.heads.push([status, rawHeaders]);
     this.resume = resume;
     this.#notify();
-    return true;
   }
 
   onData(chunk: Buffer): boolean {

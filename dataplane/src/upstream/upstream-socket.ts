@@ -1,7 +1,6 @@
 /** WebSocket connections to upstreams. The only importer of `ws`. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connector } from '@acg/base/dialer/undici-connector';
 import { WebSocket } from 'ws';
 
 export type UpstreamSocket = WebSocket;
@@ -14,7 +13,8 @@ interface SocketDial {
   /** Flat `[name, value, …]` without the handshake's own. */
   readonly headers: readonly string[];
   readonly protocols: readonly string[];
-  readonly connector: Connector;
+  /** Opens the connection; calls back once. */
+  readonly open: (done: (error: Error | null, socket: Socket | null) => void) => void;
   readonly handshakeTimeoutMs: number;
   readonly messageBytesMax: number;
 }
@@ -28,7 +28,6 @@ interface SocketDialObserver {
 
 /** Starts the handshake; exactly one of the observer's methods is called, unless the socket is terminated before. */
 export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserver): UpstreamSocket {
-  const origin = new URL(dial.origin);
   const socket = new WebSocket(dial.origin.replace(/^http/, 'ws'), [...dial.protocols], {
     headers: headerObject(dial.headers),
     followRedirects: false,
@@ -37,11 +36,7 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
     maxPayload: dial.messageBytesMax,
     skipUTF8Validation: true,
     createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
-      const { hostname, host, protocol, port } = origin;
-      dial.connector({ hostname, host, protocol, port }, (error, connected) => {
-        if (error !== null) done(error);
-        else done(null, connected as Socket);
-      });
+      dial.open((error, connected) => (error === null ? done(null, connected!) : done(error)));
       return undefined;
     }) as never,
     // The library takes its target from a parsed URL, which normalises: ours goes out byte for byte.

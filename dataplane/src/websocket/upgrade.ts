@@ -4,7 +4,6 @@
  */
 
 import type { IncomingMessage } from 'node:http';
-import type { Connector } from '@acg/base/dialer/undici-connector';
 import { ignore } from '@acg/base/ignore';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { Failures } from '../call/failures.js';
@@ -14,13 +13,14 @@ import { maskFormsOf } from '../call/respond.js';
 import type { Settle } from '../call/settle.js';
 import { injectCredential } from '../upstream/inject.js';
 import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
+import type { UpstreamPools } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
 import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
 
 export interface UpgradeDeps {
-  readonly connectorFor: (tenant: string | null) => Connector;
+  readonly pools: Pick<UpstreamPools, 'dial'>;
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
   readonly failures: Pick<Failures, 'beforeHead' | 'answer'>;
@@ -61,7 +61,7 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
         path: query === null ? path : `${path}?${query}`,
         headers: withoutHandshake(headers),
         protocols: protocolsOf(x.handshake!.protocols),
-        connector: deps.connectorFor(upstream.tenantAddress ? context.orgId : null),
+        open: (done) => deps.pools.dial(upstream.origin, upstream.tenantAddress ? context.orgId : null, done),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: MESSAGE_BYTES_MAX,
       },

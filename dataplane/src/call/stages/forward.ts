@@ -31,10 +31,8 @@ export function createForward(
       failures.notBegun(x, error);
       return DONE;
     }
-    const { body } = call;
-    const streamed = body !== null && !Buffer.isBuffer(body);
     const tenant = upstream.tenantAddress ? context.orgId : null;
-    const connection = pools.acquire(upstream.origin, tenant, streamed);
+    const connection = pools.acquire(upstream.origin, tenant);
     const relay = new Relay(x, support);
     x.connection = connection;
     x.upstreamWork = relay;
