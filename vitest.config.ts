@@ -7,12 +7,13 @@ export default defineConfig({
   resolve: {
     // Tests run on the sources, so a stale build can never pass for the code.
     alias: [
+      { find: /^@acg\/cli\/(.*)$/, replacement: `${root}controlplane/cli/src/$1.ts` },
       { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
       { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
     ],
   },
   test: {
-    include: ['{base,proto,dataplane,controlplane,singlenode,test,bench}/src/**/*.test.ts'],
+    include: ['{base,proto,dataplane,controlplane,controlplane/cli,singlenode,test,bench}/src/**/*.test.ts'],
     globalSetup: ['test/src/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 4,

@@ -8776,7 +8776,9 @@ export interface operations {
                     agentId: string;
                     providerSlug: string;
                     /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: Record<string, never>;
+                    credentials: {
+                        [key: string]: unknown;
+                    };
                     /** @description Let calls pass that hand out credentials or change who has access; false by default. */
                     allowSensitivePaths?: boolean;
                 };
@@ -8905,7 +8907,9 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: Record<string, never>;
+                    credentials: {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };
@@ -9031,7 +9035,9 @@ export interface operations {
                 "application/json": {
                     providerSlug: string;
                     /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: Record<string, never>;
+                    credentials: {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };

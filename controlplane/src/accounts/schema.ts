@@ -19,6 +19,7 @@ export type Account = Static<typeof Account>;
 /** The fields depend on the provider, so they are checked by its own rules (providers/catalogue/credentials.ts). */
 const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
+  additionalProperties: true,
   description: 'The provider’s own fields; write-only, stored encrypted.',
 });
 

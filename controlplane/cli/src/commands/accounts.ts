@@ -1,0 +1,178 @@
+/** `acg accounts`: which providers an agent may use, and with which credentials. */
+import { everyRow } from '@acg/client/every-row';
+import { Argument, type Command } from 'commander';
+import { findAgentId, wantedAgent } from '../api/agents.js';
+import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
+import { collected, findProject, isId, type PageQuery } from '../api/lookup.js';
+import { EXIT, Failure, usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { confirmed } from '../terminal/ask.js';
+import { day } from '../terminal/format.js';
+import type { Tree } from '../tree.js';
+import { noteRest, type PageOptions, paged, pageOf, pair } from './options.js';
+
+interface KeyOptions {
+  readonly keyStdin?: true;
+  readonly keyFile?: string;
+  readonly keyEnv?: string;
+  readonly field?: readonly (readonly [string, string])[];
+}
+interface OfAgent {
+  readonly agent?: string;
+}
+const NAMED = ['<account>', 'id, or the slug of its provider'] as const;
+
+const collectPair = (text: string, before: readonly (readonly [string, string])[] = []) => [...before, pair(text)];
+
+const addKeyOptions = (command: Command): Command =>
+  command
+    .option('--key-stdin', 'read the key from stdin, or a JSON object of all fields')
+    .option('--key-file <file>', 'read it from a file')
+    .option('--key-env <name>', 'read it from a variable')
+    .option('--field <name=value>', 'what is no secret, e.g. region=us-east-1; repeatable', collectPair);
+
+const given = ({ keyStdin, keyFile, keyEnv, field = [] }: KeyOptions) => ({
+  stdin: keyStdin,
+  file: keyFile,
+  env: keyEnv,
+  fields: field,
+});
+
+export function accountCommands(group: Command, tree: Tree): void {
+  listCommand(group, tree);
+  addCommand(group, tree);
+  changeCommands(group, tree);
+}
+
+function listCommand(group: Command, { begin }: Tree): void {
+  paged(group.command('ls').description('list them'))
+    .option('--agent <agent>', 'only those of one agent')
+    .action(async (options: PageOptions & OfAgent) => {
+      const run = begin();
+      const client = await run.client();
+      const { project } = run.settings;
+      const within =
+        options.agent !== undefined
+          ? { agentId: await findAgentId(run, options.agent) }
+          : project !== null
+            ? { projectId: await findProject(client, project) }
+            : {};
+      const answer = await client.get('/v1/providers/accounts', {
+        params: { query: { ...within, ...pageOf(options) } },
+      });
+      run.show(answer, () =>
+        run.table(
+          [
+            { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
+            { title: 'STATUS', cell: ({ status }) => status },
+            { title: 'AGENT', cell: ({ agentId }) => agentId },
+            { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused') },
+            { title: 'CREATED', cell: ({ createdAt }) => day(createdAt) },
+            { title: 'ID', cell: ({ id }) => id },
+          ],
+          answer.accounts,
+        ),
+      );
+      noteRest(run, answer.accounts.length, answer);
+    });
+}
+
+function addCommand(group: Command, { begin }: Tree): void {
+  const command = group
+    .command('add')
+    .description('let an agent use a provider, with a key that is asked for without showing it')
+    .argument('<provider>', 'its slug, e.g. openai')
+    .option('--agent <agent>', 'whose it is')
+    .option('--allow-sensitive-paths', 'let calls pass that hand out credentials');
+  addKeyOptions(command).action(
+    async (providerSlug: string, options: KeyOptions & OfAgent & { readonly allowSensitivePaths?: true }) => {
+      const run = begin();
+      const client = await run.client();
+      const agentId = await findAgentId(run, wantedAgent(run, options.agent));
+      const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), given(options));
+      const allow = options.allowSensitivePaths === true ? { allowSensitivePaths: true } : {};
+      const body = { agentId, providerSlug, credentials, ...allow };
+      const answer = await client.post('/v1/providers/accounts', { body });
+      run.show(answer, () => run.out(`✓ ${answer.account.providerSlug}  ${answer.account.id}`));
+      run.note(`try it: acg accounts test ${answer.account.id}`);
+    },
+  );
+}
+
+function changeCommands(group: Command, { begin }: Tree): void {
+  const rotate = group
+    .command('rotate')
+    .description('give it another key')
+    .argument(...NAMED)
+    .option('--agent <agent>', 'whose it is');
+  addKeyOptions(rotate).action(async (text: string, options: KeyOptions & OfAgent) => {
+    const run = begin();
+    const client = await run.client();
+    const { id, providerSlug } = await findAccount(run, text, options.agent);
+    const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), given(options));
+    const params = { path: { id } };
+    const answer = await client.post('/v1/providers/accounts/{id}/rotate', { params, body: { credentials } });
+    run.show(answer, () => run.out(`✓ ${providerSlug} has another key`));
+  });
+  group
+    .command('test')
+    .description('make one call with its key')
+    .argument(...NAMED)
+    .option('--agent <agent>', 'whose it is')
+    .action(async (text: string, { agent }: OfAgent) => {
+      const run = begin();
+      const { id, providerSlug } = await findAccount(run, text, agent);
+      const answer = await (await run.client()).post('/v1/providers/accounts/{id}/test', { params: { path: { id } } });
+      const { ok, status, latencyMs, hint } = answer;
+      run.show(answer, () =>
+        run.out(
+          `${ok ? '✓' : '✗'} ${providerSlug}: ${status ?? 'no answer'} in ${latencyMs} ms${hint === null ? '' : `, ${hint}`}`,
+        ),
+      );
+      if (!ok) throw new Failure(EXIT.failed, `${providerSlug} does not take the key`);
+    });
+  group
+    .command('set')
+    .description('change what its calls may do')
+    .argument(...NAMED)
+    .addArgument(new Argument('<sensitive-paths>', 'calls that hand out credentials').choices(['allow', 'refuse']))
+    .option('--agent <agent>', 'whose it is')
+    .action(async (text: string, what: 'allow' | 'refuse', { agent }: OfAgent) => {
+      const run = begin();
+      const { id } = await findAccount(run, text, agent);
+      const answer = await (await run.client()).patch('/v1/providers/accounts/{id}', {
+        params: { path: { id } },
+        body: { allowSensitivePaths: what === 'allow' },
+      });
+      run.show(answer, () => run.out(`✓ ${answer.account.providerSlug}`));
+    });
+  group
+    .command('rm')
+    .description('take the provider from the agent, and delete its key')
+    .argument(...NAMED)
+    .option('--agent <agent>', 'whose it is')
+    .action(async (text: string, { agent }: OfAgent) => {
+      const run = begin();
+      const { id } = await findAccount(run, text, agent);
+      await confirmed(run, `Delete the account ${text} and its credentials at ${run.settings.url}?`);
+      const answer = await (await run.client()).delete('/v1/providers/accounts/{id}', { params: { path: { id } } });
+      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+    });
+}
+
+/** By its id, or by its provider among those of one agent. */
+async function findAccount(
+  run: Invocation,
+  text: string,
+  agent: string | undefined,
+): Promise<{ readonly id: string; readonly providerSlug: string }> {
+  const client = await run.client();
+  const within = isId(text) ? {} : { agentId: await findAgentId(run, wantedAgent(run, agent)) };
+  const load = (page: PageQuery) => client.get('/v1/providers/accounts', { params: { query: { ...within, ...page } } });
+  const found = (await collected(everyRow(load, (page) => page.accounts))).filter(
+    ({ id, providerSlug }) => id === text.toLowerCase() || (!isId(text) && providerSlug === text),
+  );
+  if (found.length > 1) throw usage(`${found.length} accounts are of ${text}`, 'use the id: acg accounts ls');
+  if (found[0] !== undefined) return found[0];
+  throw new Failure(EXIT.notFound, `account not found: ${text}`, { status: 404, hint: 'acg accounts ls' });
+}

@@ -1,0 +1,74 @@
+/** What can be set of an agent, as options. */
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { usage } from '../failure.js';
+import { given } from '../given.js';
+import { dollarsToCents, list, orNone, wholeNumber } from './options.js';
+
+export interface AgentOptions {
+  readonly name?: string;
+  readonly description?: string;
+  readonly budget?: number | null;
+  readonly rpm?: number | null;
+  readonly rpd?: number | null;
+  readonly tpm?: number | null;
+  readonly threshold?: readonly number[] | null;
+  readonly budgetMode?: 'soft' | 'hard';
+  readonly holdMaxOutputTokens?: number;
+  readonly onStoreLoss?: 'allow' | 'refuse';
+  readonly policyFile?: string;
+}
+
+export const addAgentFields = (command: Command): Command =>
+  command
+    .option('--description <text>', 'what it is for')
+    .option('--budget <usd>', 'US dollars a month, or none', orNone(dollarsToCents))
+    .option('--rpm <n>', 'requests per minute and provider, or none for the default', orNone(wholeNumber))
+    .option('--rpd <n>', 'requests per day and provider, or none for the default', orNone(wholeNumber))
+    .option('--tpm <n>', 'tokens per minute and provider, or none', orNone(wholeNumber))
+    .option(
+      '--threshold <percents>',
+      'percents of the budget that are announced, e.g. 50,80, or none',
+      orNone(percents),
+    )
+    .addOption(new Option('--budget-mode <mode>', 'how strict the budget is').choices(['soft', 'hard']))
+    .option('--hold-max-output-tokens <n>', 'what a hard budget reserves for a call without a maximum', wholeNumber)
+    .addOption(
+      new Option('--on-store-loss <what>', 'calls while limits cannot be checked').choices(['allow', 'refuse']),
+    )
+    .option('--policy-file <file>', 'JSON: which calls and models it may use; - for everything');
+
+export function agentFields(options: AgentOptions) {
+  const { threshold, policyFile, budget, rpm, rpd, tpm } = options;
+  return given({
+    name: options.name,
+    description: options.description,
+    budgetCentsMonthly: budget,
+    rpmLimit: rpm,
+    rpdLimit: rpd,
+    tpmLimit: tpm,
+    usageThresholds: threshold === null ? [] : threshold === undefined ? undefined : [...threshold],
+    budgetMode: options.budgetMode,
+    holdMaxOutputTokens: options.holdMaxOutputTokens,
+    onStoreLoss: options.onStoreLoss,
+    policy: policyFile === undefined ? undefined : policyFile === '-' ? null : readPolicy(policyFile),
+  });
+}
+
+type Policy = Record<string, { calls?: string[]; models?: { allow?: string[]; deny?: string[] } }>;
+
+/** The API checks what is in it. */
+function readPolicy(path: string): Policy {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Policy;
+  } catch (error) {
+    throw usage(`--policy-file: ${(error as Error).message}`);
+  }
+}
+
+function percents(text: string): number[] {
+  const values = list(text).map((item) => Number(item.replace(/%$/, '')));
+  if (values.length === 0 || values.some((value) => !Number.isInteger(value)))
+    throw new InvalidArgumentError('It must be whole percents, e.g. 50,80.');
+  return values;
+}

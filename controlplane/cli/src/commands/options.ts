@@ -1,0 +1,63 @@
+/** Options that several commands have, and how their values are read. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Invocation } from '../invocation.js';
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
+}
+
+export interface PageOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export const paged = (command: Command): Command =>
+  command
+    .option('--limit <n>', 'rows at most, 1 to 100', wholeNumber)
+    .option('--offset <n>', 'rows to skip', wholeNumber);
+
+export const pageOf = ({ limit, offset }: PageOptions): { limit: number; offset: number } => ({
+  limit: limit ?? 100,
+  offset: offset ?? 0,
+});
+
+/** Says what a page leaves out. */
+export function noteRest(
+  run: Invocation,
+  rows: number,
+  page: { readonly total: number; readonly offset: number },
+): void {
+  if (page.offset + rows >= page.total) return;
+  run.note(`${rows} of ${page.total}; the next: --offset ${page.offset + rows}`);
+}
+
+/** `50.00` → 5000. */
+export function dollarsToCents(text: string): number {
+  if (!/^\d{1,10}(?:\.\d{1,2})?$/.test(text))
+    throw new InvalidArgumentError('It must be US dollars, e.g. 50 or 49.90.');
+  return Math.round(Number(text) * 100);
+}
+
+/** A limit, or `none`. */
+export const orNone =
+  <T>(read: (text: string) => T) =>
+  (text: string): T | null =>
+    text === 'none' ? null : read(text);
+
+export const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** For options that may be given several times. */
+export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+/** `name=value`. */
+export function pair(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be NAME=VALUE.');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,101 @@
+/** The tree of commands. Only the group that is called is loaded: starting stays fast however many there are. */
+import { Command, CommanderError } from 'commander';
+import { GROUPS } from './commands/groups.js';
+import { EXIT, Failure, failureOf } from './failure.js';
+import { Invocation } from './invocation.js';
+import type { GlobalFlags } from './settings/settings.js';
+import { printable, printableJson } from './terminal/printable.js';
+import type { Terminal } from './terminal/terminal.js';
+import type { Tree } from './tree.js';
+import { VERSION } from './version.js';
+
+/** Runs one command line; answers the exit code. */
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const state = { group: '', exitCode: EXIT.ok as number };
+  const program = createProgram(terminal, state);
+  try {
+    await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
+    return state.exitCode;
+  } catch (error) {
+    const failure = commandLineFailure(error);
+    if (failure === null) return EXIT.ok;
+    if (failure.message !== '') report(failure, terminal, asksForJson(argv));
+    return state.group === 'run' ? ownFailureOfRun(failure) : failure.exitCode;
+  }
+}
+
+function createProgram(terminal: Terminal, state: { group: string; exitCode: number }): Command {
+  const program = new Command('acg')
+    .description('The command line of the Agent Credential Gateway.')
+    .version(VERSION, '--version', 'print the version')
+    .option('--url <url>', 'the management API (ACG_URL)')
+    .option('--profile <name>', 'which saved login (ACG_PROFILE)')
+    .option('--org <org>', 'refuse to run in any other organization (ACG_ORG)')
+    .option('--project <project>', 'name, slug or id (ACG_PROJECT)')
+    .option('--json', 'the answer of the API as it is; errors as JSON, too')
+    .option('--quiet', 'no remarks on stderr')
+    .option('--yes', 'do not ask before what cannot be undone')
+    .option('--insecure-http', 'allow http to other machines (ACG_INSECURE_HTTP=1)')
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+      outputError: () => {},
+    });
+  const tree: Tree = {
+    begin: () => new Invocation(terminal, program.opts<GlobalFlags>()),
+    exit: (code) => {
+      state.exitCode = code;
+    },
+    everything: async () => {
+      await Promise.all(program.commands.map((group) => load(group)));
+      return program;
+    },
+  };
+  const loaded = new Set<string>();
+  const load = async (group: Command): Promise<void> => {
+    const name = group.name();
+    const entry = GROUPS[name];
+    if (entry === undefined || loaded.has(name)) return;
+    loaded.add(name);
+    (await entry.load())(group, tree);
+  };
+  for (const [name, { summary, hidden }] of Object.entries(GROUPS)) {
+    program.command(name, { hidden: hidden === true }).description(summary);
+  }
+  return program.hook('preSubcommand', async (_program, group) => {
+    state.group = group.name();
+    await load(group);
+  });
+}
+
+/** Null: what was asked for is done (help, version). */
+function commandLineFailure(error: unknown): Failure | null {
+  if (!(error instanceof CommanderError)) return failureOf(error);
+  if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return null;
+  // commander has shown the help already.
+  const text = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
+  return new Failure(EXIT.usage, text, { hint: 'acg --help' });
+}
+
+function report({ message, status, requestId, hint }: Failure, { stderr }: Terminal, json: boolean): void {
+  if (json) {
+    stderr.write(`${printableJson({ error: message, status, requestId, hint })}\n`);
+    return;
+  }
+  const id = requestId === undefined || status === undefined || status < 500 ? '' : ` (request ${requestId})`;
+  stderr.write(`acg: ${message.split('\n').map(printable).join('\n')}${printable(id)}\n`);
+  if (hint !== undefined) stderr.write(`     → ${printable(hint)}\n`);
+}
+
+/** Before the command line is understood, and where it is not. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** Every other code is that of the child. */
+const ownFailureOfRun = ({ exitCode }: Failure): number =>
+  exitCode === EXIT.commandNotFound || exitCode === EXIT.notExecutable || exitCode > 128 ? exitCode : EXIT.runFailed;

@@ -1,0 +1,114 @@
+/**
+ * Which variables the SDKs of the providers read: what points them at the gateway, and what must not be in a child that is
+ * to go through it, because it is a credential of the provider's own or leads past the gateway.
+ */
+
+interface Route {
+  /** The provider's path on the gateway, without a slash at its end. */
+  readonly url: string;
+  /** The gateway token. */
+  readonly token: string;
+  /** The parent's own variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+interface ProviderVariables {
+  readonly set: (route: Route) => Readonly<Record<string, string>>;
+  /** Never in the child, whether or not its agent may use the provider. */
+  readonly secrets: readonly string[];
+  /** In the way once the provider is used through the gateway. */
+  readonly remove?: readonly string[];
+  /** What variables cannot do. */
+  readonly remark?: string;
+}
+
+const BUILT_IN: Readonly<Record<string, ProviderVariables>> = {
+  openai: {
+    set: ({ url, token }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: token }),
+    secrets: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
+    remove: ['OPENAI_ORG_ID', 'OPENAI_ORGANIZATION', 'OPENAI_PROJECT_ID', 'OPENAI_API_BASE'],
+  },
+  anthropic: {
+    set: ({ url, token }) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: token }),
+    secrets: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  },
+  s3: {
+    set: ({ url, token, env }) => ({
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_ACCESS_KEY_ID: token,
+      AWS_SECRET_ACCESS_KEY: 'unused',
+      AWS_REGION: env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1',
+    }),
+    secrets: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+    remove: [
+      'AWS_PROFILE',
+      'AWS_DEFAULT_PROFILE',
+      'AWS_ENDPOINT_URL',
+      'AWS_WEB_IDENTITY_TOKEN_FILE',
+      'AWS_ROLE_ARN',
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+      'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+      'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+      'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+    ],
+    remark: 's3: the JavaScript SDK also needs forcePathStyle: true in the code',
+  },
+  resend: {
+    set: ({ url, token }) => ({ RESEND_BASE_URL: url, RESEND_API_KEY: token }),
+    secrets: ['RESEND_API_KEY'],
+  },
+  supabase: {
+    set: ({ url, token }) => ({
+      SUPABASE_URL: url,
+      SUPABASE_KEY: token,
+      SUPABASE_ANON_KEY: token,
+      SUPABASE_SERVICE_ROLE_KEY: token,
+    }),
+    secrets: [
+      'SUPABASE_KEY',
+      'SUPABASE_ANON_KEY',
+      'SUPABASE_SERVICE_ROLE_KEY',
+      'SUPABASE_SECRET_KEY',
+      'SUPABASE_PUBLISHABLE_KEY',
+      'SUPABASE_ACCESS_TOKEN',
+    ],
+  },
+  vercel: {
+    set: ({ token }) => ({ VERCEL_TOKEN: token }),
+    secrets: ['VERCEL_TOKEN', 'VERCEL_OIDC_TOKEN', 'AI_GATEWAY_API_KEY'],
+    remark: 'vercel: no variable moves its SDK: give it serverURL, ACG_VERCEL_BASE_URL, in the code',
+  },
+};
+
+/** `my-llm` → `MY_LLM` */
+const variableName = (slug: string): string => slug.toUpperCase().replaceAll('-', '_');
+
+/** A provider that is not built in, and every one beside its SDK's own variables. */
+const custom = (slug: string): ProviderVariables => ({
+  set: () => ({}),
+  secrets: [`${variableName(slug)}_API_KEY`],
+});
+
+interface ProviderPlan {
+  readonly set: Readonly<Record<string, string>>;
+  readonly remove: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+/** What using these providers through the gateway means for the variables of a child. */
+export function planProviders(
+  slugs: readonly string[],
+  { gatewayUrl, token, env }: { readonly gatewayUrl: string; readonly token: string; readonly env: Route['env'] },
+): ProviderPlan {
+  const set: Record<string, string> = {};
+  const remove = new Set(Object.values(BUILT_IN).flatMap(({ secrets }) => secrets));
+  const remarks: string[] = [];
+  for (const slug of slugs) {
+    const provider = Object.hasOwn(BUILT_IN, slug) ? BUILT_IN[slug]! : custom(slug);
+    const url = `${gatewayUrl}/v1/proxy/${slug}`;
+    Object.assign(set, { [`ACG_${variableName(slug)}_BASE_URL`]: url }, provider.set({ url, token, env }));
+    for (const name of [...provider.secrets, ...(provider.remove ?? [])]) remove.add(name);
+    if (provider.remark !== undefined) remarks.push(provider.remark);
+  }
+  return { set, remove: [...remove], remarks };
+}

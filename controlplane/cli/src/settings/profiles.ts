@@ -1,0 +1,118 @@
+/**
+ * What is remembered between commands, in two files of the user's own directory:
+ *
+ *   config.json        which profile is the current one, and each profile's address and project: no secrets
+ *   credentials.json   each profile's session and the gateway tokens saved for its agents: mode 0600
+ */
+import { join } from 'node:path';
+import { EXIT, Failure } from '../failure.js';
+import { closeToOthers, readJsonFile, writePrivateFile } from './private-file.js';
+
+export interface Profile {
+  readonly url?: string;
+  /** A slug, a name or an id. */
+  readonly project?: string;
+  /** Where agents call, where the gateway itself does not say it. */
+  readonly gatewayUrl?: string;
+}
+
+interface Config {
+  readonly current: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+/** Of one address only: a token never goes to another one. */
+export interface SavedSession {
+  readonly url: string;
+  readonly token: string;
+  readonly orgId: string;
+  /** Its slug. */
+  readonly org: string;
+}
+
+interface SavedGatewayToken {
+  readonly token: string;
+  readonly keyId: string;
+}
+
+interface Credentials {
+  readonly sessions: Readonly<Record<string, SavedSession>>;
+  /** By profile, then by the agent's id. */
+  readonly gatewayTokens: Readonly<Record<string, Readonly<Record<string, SavedGatewayToken>>>>;
+}
+
+interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+}
+
+const DEFAULT_PROFILE = 'default';
+export const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export class Profiles {
+  readonly configPath: string;
+  readonly credentialsPath: string;
+  readonly #platform: NodeJS.Platform;
+  readonly #warn: (text: string) => void;
+
+  constructor({ env, platform, home }: Place, warn: (text: string) => void) {
+    const base = env.XDG_CONFIG_HOME || (platform === 'win32' && env.APPDATA ? env.APPDATA : join(home, '.config'));
+    this.configPath = join(base, 'acg', 'config.json');
+    this.credentialsPath = join(base, 'acg', 'credentials.json');
+    this.#platform = platform;
+    this.#warn = warn;
+  }
+
+  config(): Config {
+    const { current = DEFAULT_PROFILE, profiles = {} } = record(
+      readJsonFile(this.configPath),
+      this.configPath,
+    ) as Partial<Config>;
+    return { current, profiles };
+  }
+
+  credentials(): Credentials {
+    if (closeToOthers(this.credentialsPath, this.#platform)) {
+      this.#warn(`${this.credentialsPath} could be read by others: it is 0600 again; acg logout if that matters`);
+    }
+    const saved = record(readJsonFile(this.credentialsPath), this.credentialsPath) as Partial<Credentials>;
+    return { sessions: saved.sessions ?? {}, gatewayTokens: saved.gatewayTokens ?? {} };
+  }
+
+  setCurrent(name: string): void {
+    writePrivateFile(this.configPath, { ...this.config(), current: name });
+  }
+
+  saveProfile(name: string, changes: Profile): void {
+    const { current, profiles } = this.config();
+    writePrivateFile(this.configPath, {
+      current,
+      profiles: { ...profiles, [name]: { ...profiles[name], ...changes } },
+    });
+  }
+
+  /** Null: none any more, and none of its gateway tokens either. */
+  saveSession(name: string, session: SavedSession | null): void {
+    const { sessions, gatewayTokens } = this.credentials();
+    if (session !== null) {
+      writePrivateFile(this.credentialsPath, { sessions: { ...sessions, [name]: session }, gatewayTokens });
+      return;
+    }
+    const others = <T>(all: Readonly<Record<string, T>>) =>
+      Object.fromEntries(Object.entries(all).filter(([profile]) => profile !== name));
+    writePrivateFile(this.credentialsPath, { sessions: others(sessions), gatewayTokens: others(gatewayTokens) });
+  }
+
+  saveGatewayToken(profile: string, agentId: string, saved: SavedGatewayToken): void {
+    const { sessions, gatewayTokens } = this.credentials();
+    const own = { ...gatewayTokens[profile], [agentId]: saved };
+    writePrivateFile(this.credentialsPath, { sessions, gatewayTokens: { ...gatewayTokens, [profile]: own } });
+  }
+}
+
+function record(value: unknown, path: string): Record<string, unknown> {
+  if (value === null) return {};
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Failure(EXIT.failed, `${path} must hold a JSON object`, { hint: 'mend or delete it' });
+}

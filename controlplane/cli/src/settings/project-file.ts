@@ -1,0 +1,34 @@
+/**
+ * `.acg.json` of a working directory: which profile, project and agent are meant there. It is committed, so it may come from
+ * anybody: it names things, and can neither hold a token nor say where one is sent.
+ */
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { usage } from '../failure.js';
+import { readJsonFile } from './private-file.js';
+
+const PROJECT_FILE = '.acg.json';
+const FIELDS = ['profile', 'project', 'agent'] as const;
+export type ProjectFile = { readonly [field in (typeof FIELDS)[number]]?: string };
+
+/** The nearest one, from `directory` upwards; files of other users do not count. */
+export function findProjectFile(directory: string, uid: number | undefined): ProjectFile {
+  for (let at = directory; ; at = dirname(at)) {
+    const path = join(at, PROJECT_FILE);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() && (uid === undefined || found.uid === uid || found.uid === 0)) {
+      return checked(readJsonFile(path), path);
+    }
+    if (dirname(at) === at) return {};
+  }
+}
+
+function checked(value: unknown, path: string): ProjectFile {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage(`${path} must hold an object`);
+  for (const [field, content] of Object.entries(value)) {
+    if (!FIELDS.some((known) => known === field))
+      throw usage(`${path} has the field ${JSON.stringify(field)}: it may have ${FIELDS.join(', ')}`);
+    if (typeof content !== 'string' || content === '') throw usage(`${path}: ${field} must be a text`);
+  }
+  return value as ProjectFile;
+}

@@ -1,0 +1,47 @@
+/** Questions, asked on stderr and only where somebody can answer; everywhere else it is said which flag answers them. */
+import { EXIT, Failure, usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { printable } from './printable.js';
+
+/** Loaded with the first question. */
+const prompts = () => import('@clack/prompts');
+const OUTPUT = (run: Invocation) => ({ input: run.terminal.stdin, output: run.terminal.stderr });
+
+/** Nothing is destroyed unasked. */
+export async function confirmed(run: Invocation, question: string): Promise<void> {
+  if (run.flags.yes === true) return;
+  if (!run.interactive) throw new Failure(EXIT.cancelled, `not confirmed: ${question}`, { hint: 'add --yes' });
+  const { confirm } = await prompts();
+  const answer = await confirm({ message: printable(question), initialValue: false, ...OUTPUT(run) });
+  if (answer !== true) throw new Failure(EXIT.cancelled, 'cancelled');
+}
+
+interface Question {
+  readonly message: string;
+  /** What answers it where nobody can be asked, e.g. `--name`. */
+  readonly flag: string;
+  readonly placeholder?: string;
+}
+
+export async function askText(run: Invocation, { message, flag, placeholder }: Question): Promise<string> {
+  demandSomebody(run, message, flag);
+  const { text } = await prompts();
+  const more = placeholder === undefined ? {} : { placeholder };
+  return answered(await text({ message: printable(message), ...more, ...OUTPUT(run) }));
+}
+
+/** What is typed does not show. */
+export async function askSecret(run: Invocation, { message, flag }: Question): Promise<string> {
+  demandSomebody(run, message, flag);
+  const { password } = await prompts();
+  return answered(await password({ message: printable(message), mask: '•', ...OUTPUT(run) }));
+}
+
+function demandSomebody(run: Invocation, message: string, flag: string): void {
+  if (!run.interactive) throw usage(`${message}: nobody is here to ask`, flag);
+}
+
+function answered(answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  throw new Failure(EXIT.cancelled, 'cancelled');
+}

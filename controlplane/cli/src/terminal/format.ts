@@ -1,0 +1,38 @@
+/** Figures as people read them. Money comes in cents, which may have a fraction; times in ISO 8601 or milliseconds. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const smallDollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  minimumSignificantDigits: 1,
+  maximumSignificantDigits: 2,
+});
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** Never `$0.00` for what cost something. */
+export function money(cents: number): string {
+  const usd = cents / 100;
+  return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollars.format(usd) : dollars.format(usd);
+}
+
+export const count = (value: number): string => whole.format(value);
+/** Of a share between 0 and 1. */
+export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} d`;
+}
+
+/** How long ago; `–` for never. */
+export function ago(instant: string | null, nowMs: number): string {
+  if (instant === null) return '–';
+  return `${duration(Math.max(0, nowMs - Date.parse(instant)))} ago`;
+}
+
+/** A day and, on request, the minute, in UTC. */
+export const day = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
+export const minute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';

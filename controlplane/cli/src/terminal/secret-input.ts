@@ -1,0 +1,40 @@
+/** Secrets come from a hidden question, from stdin, a file or a variable; never from an argument, which `ps` shows. */
+import { readFileSync } from 'node:fs';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+
+const BYTES_MAX = 64 * 1024;
+
+/** All of stdin, without the newline at its end. */
+export async function readStdin(run: Invocation): Promise<string> {
+  const { stdin } = run.terminal;
+  let text = '';
+  for await (const chunk of stdin) {
+    text += String(chunk);
+    if (text.length > BYTES_MAX) throw usage('stdin has more than 64 KiB');
+  }
+  return trimmed(text, 'stdin');
+}
+
+export interface SecretSource {
+  readonly stdin?: boolean | undefined;
+  readonly file?: string | undefined;
+  /** Name of a variable. */
+  readonly env?: string | undefined;
+}
+
+/** Null: none of them was given. */
+export async function readSecret(run: Invocation, { stdin, file, env }: SecretSource): Promise<string | null> {
+  if ([stdin, file, env].filter((source) => source !== undefined).length > 1)
+    throw usage('the secret comes from one place');
+  if (stdin === true) return readStdin(run);
+  if (file !== undefined) return trimmed(readFileSync(file, 'utf8'), file);
+  if (env === undefined) return null;
+  return trimmed(run.terminal.env[env] ?? '', `the variable ${env}`);
+}
+
+function trimmed(text: string, source: string): string {
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') throw usage(`${source} holds nothing`);
+  return secret;
+}

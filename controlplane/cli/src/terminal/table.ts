@@ -1,0 +1,38 @@
+/** Rows for people: aligned under their headings on a terminal, tab-separated without headings' padding in a pipe. */
+import stringWidth from 'fast-string-width';
+import { printable } from './printable.js';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => string;
+  /** Numbers stand flush right. */
+  readonly right?: boolean;
+}
+
+interface TableStyle {
+  readonly aligned: boolean;
+  /** Makes headings faint; the identity without colour. */
+  readonly faint: (text: string) => string;
+}
+
+/** Lines, each without its end; none where there are no rows. */
+export function tableLines<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { aligned, faint }: TableStyle,
+): readonly string[] {
+  if (rows.length === 0) return [];
+  const titles = columns.map(({ title }) => title);
+  const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))));
+  if (!aligned) return [titles, ...cells].map((line) => line.join('\t'));
+  const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((line) => stringWidth(line[at]!))));
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, at) => {
+        const padding = ' '.repeat(widths[at]! - stringWidth(text));
+        return columns[at]!.right === true ? padding + text : text + padding;
+      })
+      .join('  ')
+      .trimEnd();
+  return [faint(line(titles)), ...cells.map(line)];
+}

@@ -1,0 +1,87 @@
+/** `acg` as a real process without a terminal, with a directory of its own for what it remembers. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../../controlplane/cli/bin/acg.js', import.meta.url));
+/** Longer than any command takes: one that asks a question would wait for ever. */
+const HANGS_MS = 25_000;
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted field by field
+  readonly json: any;
+}
+
+interface CallOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Called with the process once it runs. */
+  readonly onStart?: (child: ChildProcess) => void;
+}
+
+export class Acg {
+  readonly home = mkdtempSync(join(tmpdir(), 'acg-cli-'));
+  readonly credentialsPath = join(this.home, 'config', 'acg', 'credentials.json');
+
+  constructor(
+    /** Of each call. */
+    readonly env: Readonly<Record<string, string>> = {},
+    readonly program = PROGRAM,
+  ) {}
+
+  async call(args: readonly string[], { input, env, cwd, onStart }: CallOptions = {}): Promise<Outcome> {
+    const child = spawn(process.execPath, [this.program, ...args], {
+      cwd: cwd ?? this.home,
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.home,
+        XDG_CONFIG_HOME: join(this.home, 'config'),
+        ...this.env,
+        ...env,
+      },
+      stdio: 'pipe',
+    });
+    const hanging = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    // Without input stdin stays open and silent, as under a supervisor: who reads it, hangs.
+    if (input !== undefined) child.stdin.end(input);
+    child.stdin.on('error', () => {}); // it ended without reading
+    onStart?.(child);
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    clearTimeout(hanging);
+    child.stdin.destroy();
+    return {
+      code,
+      stdout,
+      stderr,
+      get json() {
+        return JSON.parse(stdout);
+      },
+    };
+  }
+
+  /** A call that must succeed; what it printed. */
+  async ok(args: readonly string[], options: CallOptions = {}): Promise<Outcome> {
+    const outcome = await this.call(args, options);
+    if (outcome.code !== 0)
+      throw new Error(`acg ${args.join(' ')}: ${outcome.code}\n${outcome.stderr}${outcome.stdout}`);
+    return outcome;
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,202 @@
+/** `acg run`: unmodified programs on the gateway, what they can see, how they end, and what is left of their token. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AnthropicStandIn } from '../providers/anthropic.js';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { Stack, type Tenant } from '../stack.js';
+import { until } from '../until.js';
+import { Acg } from './acg.js';
+
+const openai = new OpenAiStandIn();
+const anthropic = new AnthropicStandIn();
+/** Where a program finds the SDKs. */
+const cwd = fileURLToPath(new URL('../..', import.meta.url));
+let stack: Stack;
+let tenant: Tenant;
+let agent: { id: string; slug: string };
+let acg: Acg;
+
+beforeAll(async () => {
+  await Promise.all([openai.start(), anthropic.start()]);
+  stack = await Stack.start({ providers: { openai: openai.origin, anthropic: anthropic.origin } });
+  tenant = await stack.tenant();
+  agent = await tenant.agent({ name: 'Support bot', rpmLimit: 10_000 });
+  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  await tenant.account(agent.id, 'anthropic', { apiKey: REAL.anthropic });
+  const { url } = await stack.addDataPlane();
+  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session, ACG_GATEWAY_URL: url });
+}, 240_000);
+afterAll(async () => {
+  acg?.remove();
+  await stack?.stop();
+  await Promise.all([openai.close(), anthropic.close()]);
+});
+
+const keys = async () => (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys as { id: string }[];
+const node = (source: string) => [process.execPath, '--input-type=module', '-e', source];
+const run = (command: readonly string[], env: Readonly<Record<string, string>> = {}, options: readonly string[] = []) =>
+  acg.call(['run', '--agent', 'support-bot', ...options, '--', ...command], { cwd, env });
+
+test('the official SDKs work unmodified, with no key of their own', async () => {
+  const outcome = await run(
+    node(`
+      import OpenAI from 'openai';
+      import Anthropic from '@anthropic-ai/sdk';
+      const chat = await new OpenAI().chat.completions.create({
+        model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] });
+      const message = await new Anthropic().messages.create({
+        model: 'claude-haiku-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'Say hello' }] });
+      console.log(JSON.stringify([chat.choices[0].message.content, message.content[0].text]));`),
+    { OPENAI_API_KEY: 'sk-of-the-parent', ANTHROPIC_AUTH_TOKEN: 'token-of-the-parent' },
+  );
+  expect(outcome.stderr).toContain('support-bot → ');
+  expect(outcome.stderr).toContain('removed ');
+  expect(outcome.stderr).toContain('OPENAI_API_KEY');
+  expect(outcome.stderr).not.toContain('sk-of-the-parent');
+  expect(outcome.json).toEqual([openai.words.join(''), expect.stringContaining('Hello')]);
+  expect(outcome.code).toBe(0);
+});
+
+test('the child has the parent’s variables, but none of acg’s own and no key of a provider', async () => {
+  const outcome = await run(node('console.log(JSON.stringify(process.env))'), {
+    OPENAI_API_KEY: 'sk-of-the-parent',
+    RESEND_API_KEY: 're_of_the_parent',
+    ANTHROPIC_AUTH_TOKEN: 'token-of-the-parent',
+    ACG_PROFILE: 'default',
+    ACG_WHATEVER: 'mine',
+    NO_PROXY: 'localhost',
+    ORDINARY: 'stays',
+  });
+  const env: Record<string, string> = outcome.json;
+  expect(env).toMatchObject({ NO_PROXY: 'localhost', ORDINARY: 'stays', HOME: acg.home });
+  expect(Object.keys(env).filter((name) => name.startsWith('ACG_'))).toEqual([
+    'ACG_GATEWAY_URL',
+    'ACG_GATEWAY_TOKEN',
+    'ACG_AGENT',
+    'ACG_ANTHROPIC_BASE_URL',
+    'ACG_OPENAI_BASE_URL',
+  ]);
+  expect(env.ACG_GATEWAY_TOKEN).toMatch(/^acg_[0-9a-f]{64}$/);
+  expect(env.OPENAI_API_KEY).toBe(env.ACG_GATEWAY_TOKEN);
+  expect(env.RESEND_API_KEY).toBeUndefined();
+  expect(env.ANTHROPIC_AUTH_TOKEN).toBeUndefined();
+  expect(outcome.stdout).not.toContain(tenant.session);
+  expect(outcome.stdout).not.toContain('of-the-parent');
+  expect(outcome.stdout).not.toContain('of_the_parent');
+});
+
+test('--keep, --set and --providers say otherwise', async () => {
+  const outcome = await run(
+    node('console.log(JSON.stringify(process.env))'),
+    { RESEND_API_KEY: 're_of_the_parent', OPENAI_API_KEY: 'sk-of-the-parent' },
+    ['--keep', 'RESEND_API_KEY', '--set', 'MODE=trial', '--providers', 'anthropic'],
+  );
+  const env: Record<string, string> = outcome.json;
+  expect(env).toMatchObject({ RESEND_API_KEY: 're_of_the_parent', MODE: 'trial' });
+  expect(env.ANTHROPIC_BASE_URL).toContain('/v1/proxy/anthropic');
+  expect(env.OPENAI_BASE_URL).toBeUndefined();
+  expect(env.OPENAI_API_KEY).toBeUndefined();
+});
+
+test('--shell expands in the child', async () => {
+  const outcome = await acg.call(['run', '--agent', agent.id, '--shell', 'echo "$OPENAI_BASE_URL"'], { cwd });
+  expect(outcome.stdout).toMatch(/\/v1\/proxy\/openai\/v1\n$/);
+});
+
+test.each([
+  ['its own', node('process.exit(7)'), 7],
+  ['128 and the number of the signal that ended it', node('process.kill(process.pid, "SIGTERM")'), 143],
+  ['127 where there is none', ['no-such-command-anywhere'], 127],
+])('the exit code of a command is %s', async (_what, command, code) => {
+  expect((await run(command)).code).toBe(code);
+});
+
+test('126 where it may not be executed, 125 for what is wrong with the call itself', async () => {
+  const script = join(acg.home, 'script');
+  writeFileSync(script, '#!/bin/sh\n', { mode: 0o600 });
+  expect((await run([script])).code).toBe(126);
+  for (const args of [
+    ['run', '--', 'true'],
+    ['run', '--agent', 'support-bot'],
+    ['run', '--agent', 'nobody', '--', 'true'],
+    ['run', '--agent', 'support-bot', '--no-such-option', '--', 'true'],
+    ['run', '--agent', 'support-bot', '--providers', 'vercel', '--', 'true'],
+    ['run', '--agent', 'support-bot', '--ttl', 'soon', '--', 'true'],
+  ]) {
+    expect([args, (await acg.call(args)).code]).toEqual([args, 125]);
+  }
+  expect(await keys()).toEqual([]);
+});
+
+/** A program that says that it runs, and what it is sent. */
+const PATIENT = (file: string) => `
+  import { writeFileSync } from 'node:fs';
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {
+    writeFileSync(${JSON.stringify(file)} + '.signal', signal);
+    process.exit(signal === 'SIGINT' ? 3 : 4);
+  });
+  setInterval(() => {}, 1000);
+  writeFileSync(${JSON.stringify(file)}, String(process.pid), { flag: 'wx' });`;
+
+test.each([
+  ['SIGTERM', 4],
+  ['SIGINT', 3],
+  ['SIGHUP', 4],
+] as const)('%s reaches the command, whose exit code stands, and the token ends', async (signal, code) => {
+  mkdirSync(acg.home, { recursive: true });
+  const file = join(acg.home, `started-${signal}`);
+  const outcome = await acg.call(['run', '--agent', 'support-bot', '--', ...node(PATIENT(file))], {
+    cwd,
+    onStart: async (child) => {
+      await until('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+      expect(await keys()).toHaveLength(1);
+      child.kill(signal);
+    },
+  });
+  expect(outcome.code).toBe(code);
+  expect(readFileSync(`${file}.signal`, 'utf8')).toBe(signal);
+  expect(await keys()).toEqual([]);
+});
+
+test('a command that is killed leaves no token', async () => {
+  expect((await run(node('process.kill(process.pid, "SIGKILL")'))).code).toBe(137);
+  expect(await keys()).toEqual([]);
+});
+
+test('acg itself killed: its token ends by --ttl', async () => {
+  const file = join(acg.home, 'started-kill');
+  const before = Date.now();
+  await acg.call(['run', '--agent', 'support-bot', '--ttl', '30m', '--', ...node(PATIENT(file))], {
+    cwd,
+    onStart: async (child) => {
+      await until('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+      child.kill('SIGKILL');
+      const [key] = (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys;
+      expect(Date.parse(key.expiresAt) - before).toBeGreaterThan(29 * 60_000);
+      expect(Date.parse(key.expiresAt) - before).toBeLessThan(31 * 60_000);
+      await tenant.call('DELETE', `/v1/api-keys/${key.id}`);
+      process.kill(Number(readFileSync(file, 'utf8')), 'SIGTERM');
+    },
+  });
+});
+
+test('with a gateway token and nothing else, no session is needed', async () => {
+  const token = await tenant.token(agent.id);
+  const args = ['run', '--', ...node('console.log(process.env.OPENAI_API_KEY)')];
+  const outcome = await acg.call(args, { cwd, env: { ACG_TOKEN: '', ACG_GATEWAY_TOKEN: token } });
+  expect(outcome.stdout).toBe(`${token}\n`);
+  const other = await acg.call(['run', '--agent', 'other', '--', 'true'], { env: { ACG_GATEWAY_TOKEN: token } });
+  expect([other.code, other.stderr]).toEqual([125, expect.stringContaining('not of other')]);
+});
+
+test('acg env prints the same for a shell, and says how to end its token', async () => {
+  const outcome = await acg.ok(['env', '--agent', 'support-bot', '--ttl', '1h'], {
+    env: { RESEND_API_KEY: 're_parent' },
+  });
+  expect(outcome.stdout).toContain('unset RESEND_API_KEY\n');
+  expect(outcome.stdout).toMatch(/^export OPENAI_API_KEY='acg_[0-9a-f]{64}'$/m);
+  expect(outcome.stderr).toContain('acg keys revoke');
+});
