@@ -1,10 +1,10 @@
 /** The gateway with everything on: embedded Postgres, Redis, control plane, one data-plane process, one ready agent. */
 import type { Secret } from '@acg/base/secret';
+import { freePort } from '@acg/test/free-port';
 import type { TestPlane } from '@acg/test/plane-process';
 import { Stack, type Tenant } from '@acg/test/stack';
 import { startBenchDatabase } from './bench-database.js';
 import { type Child, startChild } from './child.js';
-import { freePort } from './free-port.js';
 import { readMetrics } from './metrics-page.js';
 import { atTeardown } from './teardown.js';
 

@@ -4,8 +4,8 @@
  */
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@acg/test/free-port';
 import { startChild } from './child.js';
-import { freePort } from './free-port.js';
 import { startGateway } from './gateway-stack.js';
 import { machine, type Section, writeReport } from './report.js';
 import { checkRequirements } from './requirements.js';

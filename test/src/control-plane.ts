@@ -147,7 +147,7 @@ async function insertOrganization(db: TestDatabase): Promise<string> {
   return id;
 }
 
-const MAIL_WAIT_MS = 10_000;
+const MAIL_WAIT_MS = 90_000;
 
 async function waitForMail(directory: string, to: string, subject: string): Promise<SentMail> {
   for (const deadline = Date.now() + MAIL_WAIT_MS; Date.now() < deadline; ) {

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, type RedisServer } from './redis-server.js';
+import { freePort } from './free-port.js';
+import type { RedisServer } from './redis-server.js';
 import { until } from './until.js';
 
 export const SENTINEL_PASSWORD = 'sentinels, only';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Secret } from '@acg/base/secret';
 import type { ApiResponse } from './control-plane.js';
+import { freePort } from './free-port.js';
 import { TestPlane } from './plane-process.js';
 
 export interface StackOptions {
@@ -39,14 +40,14 @@ export interface Tenant {
 export class Stack {
   readonly #dataPlanes: TestPlane[] = [];
   readonly #homes: string[] = [];
-  apiUrl = '';
-  grpcPort = 0;
 
   private constructor(
     readonly options: StackOptions,
     readonly database: StackDatabase,
     readonly control: TestPlane,
     readonly home: string,
+    readonly apiUrl: string,
+    readonly grpcPort: number,
   ) {}
 
   static async start(options: StackOptions = {}): Promise<Stack> {
@@ -55,8 +56,6 @@ export class Stack {
     const home = mkdtempSync(join(tmpdir(), 'acg-stack-'));
     const env: Record<string, string> = {
       GATEWAY_DATA_DIR: join(home, 'control'),
-      CONTROLPLANE_PORT: '0',
-      GRPC_LISTEN: '127.0.0.1:0',
       DATABASE_URL: database.url.reveal(),
       MASTER_KEYS: `test:${randomBytes(32).toString('base64')}`,
       JWT_SECRET: randomBytes(32).toString('hex'),
@@ -74,17 +73,18 @@ export class Stack {
       env.PRICES_FILE = join(home, 'prices.json');
       writeFileSync(env.PRICES_FILE, JSON.stringify(options.prices));
     }
-    const stack = new Stack(options, database, new TestPlane('controlplane', env), home);
+    const apiUrl = `http://127.0.0.1:${await freePort()}`;
+    const stack = new Stack(options, database, new TestPlane('controlplane', env), home, apiUrl, await freePort());
     await stack.startControl();
     return stack;
   }
 
   /** Starts the control plane, again on the same ports after it was killed. */
   async startControl(): Promise<void> {
-    const port = new URL(this.apiUrl || 'http://127.0.0.1:0').port || '0';
-    const ready = await this.control.start({ CONTROLPLANE_PORT: port, GRPC_LISTEN: `127.0.0.1:${this.grpcPort}` });
-    this.apiUrl = `http://127.0.0.1:${ready.port}`;
-    this.grpcPort = ready.grpcPort!;
+    await this.control.start({
+      CONTROLPLANE_PORT: new URL(this.apiUrl).port,
+      GRPC_LISTEN: `127.0.0.1:${this.grpcPort}`,
+    });
   }
 
   /** A data plane of its own data directory; `url` is where agents call. */
@@ -179,7 +179,7 @@ function expectStatus(answer: ApiResponse, status: number): void {
 export async function until(
   condition: () => Promise<boolean> | boolean,
   what: string,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown = null;

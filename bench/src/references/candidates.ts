@@ -1,8 +1,8 @@
 /** Everything that scenario 1 sends the same call through: the gateway, its references, and the provider itself. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@acg/test/free-port';
 import { startChild } from '../child.js';
-import { freePort } from '../free-port.js';
 import { type GatewayStack, startRedis, usageBooked } from '../gateway-stack.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
 import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';

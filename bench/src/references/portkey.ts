@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '@acg/test/free-port';
 import { type Child, startChild } from '../child.js';
-import { freePort } from '../free-port.js';
 import { stopAtTeardown } from '../teardown.js';
 
 const execute = promisify(execFile);

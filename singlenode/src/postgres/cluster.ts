@@ -30,6 +30,7 @@ const START_TIMEOUT_MS = 60_000;
 /** How long processes of a server that was killed are waited for. */
 const LEFTOVER_TIMEOUT_MS = 30_000;
 const MEMORY_IN_USE = /shared memory block .* is still in use/;
+const PORT_IN_USE = /could not bind .*: Address already in use/;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 50;
 const SUPERUSER = 'gateway';
@@ -70,17 +71,20 @@ export class PostgresCluster {
   static async start(options: ClusterOptions): Promise<PostgresCluster> {
     if (!existsSync(join(options.directory, 'PG_VERSION'))) await initialise(options);
     await stopLeftover(options.directory);
-    const port = options.port === 0 ? await freePort() : options.port;
     const deadline = Date.now() + LEFTOVER_TIMEOUT_MS;
     for (;;) {
       const logBytes = statSync(options.logFile, { throwIfNoEntry: false })?.size ?? 0;
+      const port = options.port === 0 ? await freePort() : options.port;
       const cluster = PostgresCluster.#launch(options, port);
       try {
         await cluster.#untilReady();
         return cluster;
       } catch (error) {
         // Processes of a server that was killed hard hold its memory until they notice, at the end of their queries.
-        if (!MEMORY_IN_USE.test(logFrom(options.logFile, logBytes)) || Date.now() > deadline) throw error;
+        // And a free port is somebody else's when the system gave it out between our look and Postgres's.
+        const log = logFrom(options.logFile, logBytes);
+        const passes = MEMORY_IN_USE.test(log) || (options.port === 0 && PORT_IN_USE.test(log));
+        if (!passes || Date.now() > deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }

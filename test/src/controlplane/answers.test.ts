@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startControlPlane, useControlPlane } from '../control-plane.js';
+import { freePort } from '../free-port.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { createTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
@@ -122,7 +123,7 @@ test.each(['password1234', 'qwertyuiop', 'Welcome2024!'])(
 test('while the database is away everything that needs it is 503 with Retry-After, and works again when it is back', async () => {
   const database = await createTestDatabase();
   const { port } = new URL(database.url.reveal());
-  let proxy = await TcpProxy.start(Number(port));
+  let proxy = await TcpProxy.start(Number(port), await freePort());
   const address = new URL(database.url.reveal());
   address.port = String(proxy.port);
   const away = await startControlPlane({ DATABASE_URL: address.href }, database);

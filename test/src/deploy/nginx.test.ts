@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../redis-server.js';
+import { freePort } from '../free-port.js';
 import { until } from '../until.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../free-port.js';
 import { TestPlane } from '../plane-process.js';
-import { freePort } from '../redis-server.js';
 import { Stack, until } from '../stack.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 

@@ -4,6 +4,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { invalidate } from '@acg/controlplane/watch/invalidate';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
+import { freePort } from '../free-port.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { until } from '../until.js';
 import { type WatchedCache, watchControlPlane } from './watched-cache.js';
@@ -75,7 +76,7 @@ describe('Watch', () => {
   it('what was missed while nobody listened is replayed, and the rest stays cached', async () => {
     const gone = await agentWithToken();
     const kept = await agentWithToken();
-    const other = await startControlPlane({}, database);
+    const other = await startControlPlane({ GRPC_LISTEN: `127.0.0.1:${await freePort()}` }, database);
     const one = await watch([other]);
     await one.lookUp(gone.token);
     await one.lookUp(kept.token);
@@ -112,6 +113,9 @@ describe('Watch', () => {
   });
 
   it('refuses a second data plane with in-process counters, through any instance, until the first is gone', async () => {
+    const registered = (): Promise<readonly object[]> => database.sql`select 1 from data_planes`;
+    // A registration ends with its connection, which is a moment later than the data plane's own end.
+    await until('those of other tests have left', async () => (await registered()).length === 0);
     const one = await watch([first], { counters: 'memory', dataPlaneId: 'a' });
     const refused = await watch([second], { counters: 'memory', dataPlaneId: 'b' });
     expect(refused.fatal).toEqual([expect.stringContaining('Set REDIS_URL')]);
@@ -119,10 +123,10 @@ describe('Watch', () => {
     expect(replaced.source.up).toBe(true);
     one.stop();
     replaced.stop();
-    await until(
-      'the registration has ended',
-      async () => (await database.sql`select 1 from data_planes where id = 'a'`).length === 0,
-    );
-    expect((await watch([second], { counters: 'memory', dataPlaneId: 'b' })).source.up).toBe(true);
+    // The first one, replaced, may have been about to connect again: then its registration ends only after that.
+    await until('another one is accepted', async () => {
+      await until('the registration has ended', async () => (await registered()).length === 0);
+      return (await watch([second], { counters: 'memory', dataPlaneId: 'b' })).source.up;
+    });
   });
 });
