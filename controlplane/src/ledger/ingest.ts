@@ -68,6 +68,8 @@ interface Booking {
   /** Why the database refused records, by id. */
   readonly refused: ReadonlyMap<string, string>;
   readonly totals: ReadonlyMap<string, ledger.MonthTotal>;
+  /** Of all reports together. */
+  readonly scopes: readonly ledger.ScopeTotal[];
 }
 
 const monthKey = ({ agentId, month }: AgentMonth): string => `${agentId} ${month}`;
@@ -127,10 +129,10 @@ export class Ingest {
 
   async #answer(reports: readonly Pending[]): Promise<void> {
     try {
-      const { refused, totals } = await this.#book(reports.map(({ report }) => report));
+      const { refused, totals, scopes } = await this.#book(reports.map(({ report }) => report));
       for (const { report, resolve } of reports) {
         const spend = paidMonths(report.entries, report.lines).flatMap((month) => totals.get(monthKey(month)) ?? []);
-        resolve({ rejected: rejectedOf(report, refused), spend });
+        resolve({ rejected: rejectedOf(report, refused), spend, scopes: [...scopes] });
       }
     } catch (error) {
       for (const { reject } of reports) reject(error);
@@ -155,10 +157,15 @@ export class Ingest {
     const seconds = (performance.now() - startMs) / 1_000;
     this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
     // Also of what was booked before: the answer to the first attempt may have been lost.
-    const totals = await ledger.selectMonthTotals(this.#sql, paidMonths(batch.entries, batch.lines));
+    const paid = paidMonths(batch.entries, batch.lines);
+    const [totals, scopes] = await Promise.all([
+      ledger.selectMonthTotals(this.#sql, paid),
+      ledger.selectScopeTotals(this.#sql, paid),
+    ]);
     return {
       refused: new Map(refused.map(({ sentId, reason }) => [sentId, reason])),
       totals: new Map(totals.map((total) => [monthKey(total), total])),
+      scopes,
     };
   }
 

@@ -237,3 +237,35 @@ export async function selectMonthTotals(
         ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
         ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
 }
+
+/** The month of a project or an organization that has a budget. */
+export interface ScopeTotal extends Omit<MonthTotal, 'agentId'> {
+  readonly scope: 'project' | 'org';
+  readonly id: string;
+}
+
+/** Those of the agents' projects and organizations. */
+export async function selectScopeTotals(
+  sql: Sql,
+  months: readonly { readonly agentId: string; readonly month: string }[],
+): Promise<readonly ScopeTotal[]> {
+  if (months.length === 0) return [];
+  return sql<ScopeTotal[]>`
+    with scopes as (
+      select distinct scope, id, month from (
+        select 'project' as scope, p.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join projects p on p.id = a.project_id and p.budget_cents_monthly is not null
+        union all
+        select 'org', o.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join organizations o on o.id = a.org_id and o.budget_cents_monthly is not null) as budgeted)
+    select s.scope, s.scope_id as id, s.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
+      from scopes join scope_spend s on s.scope_id = scopes.id and s.month = scopes.month and s.scope = scopes.scope`;
+}

@@ -2,6 +2,9 @@
  * Usage that can be fetched again and again: lines of a batch's results, background answers. Each line is booked once
  * for ever by (organization, provider, source, line), whoever fetches it, how often and through whichever data plane:
  * its claim and its booking are one transaction. Its cost reaches budgets from here alone.
+ *
+ * Of an answer that was cut off what was seen is booked, and remembered: when it comes whole, the rest is. Seen again in
+ * parts, it counts as its largest part.
  */
 import { createHash } from 'node:crypto';
 import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
@@ -28,6 +31,8 @@ export interface LineEntry {
   readonly fetch: LineFetch;
   /** Hex. */
   readonly digest: string;
+  /** False: it was cut off, and may come whole. */
+  readonly whole: boolean;
   readonly model: string;
   readonly tokensInUncached: number;
   readonly tokensCacheRead: number;
@@ -46,8 +51,9 @@ export function readLines(bytes: Buffer, span: LedgerSpan): readonly LineEntry[]
   const usage = LineUsage.decode(bytes);
   const fetch = fetchOf(usage, span);
   if (fetch === null) return [];
-  const lines = (usage.lines ?? []).slice(0, LINES_MAX);
-  return lines.flatMap((line) => entryOf(fetch, usage.sourceId ?? '', line) ?? []);
+  const read = (lines: readonly ILine[], whole: boolean): LineEntry[] =>
+    lines.slice(0, LINES_MAX).flatMap((line) => entryOf(fetch, usage.sourceId ?? '', line, whole) ?? []);
+  return [...read(usage.lines ?? [], true), ...read(usage.seen ?? [], false)];
 }
 
 function fetchOf(usage: ILineUsage, { fromMs, toMs }: LedgerSpan): LineFetch | null {
@@ -68,7 +74,7 @@ function fetchOf(usage: ILineUsage, { fromMs, toMs }: LedgerSpan): LineFetch | n
   };
 }
 
-function entryOf(fetch: LineFetch, sourceId: string, line: ILine): LineEntry | null {
+function entryOf(fetch: LineFetch, sourceId: string, line: ILine, whole: boolean): LineEntry | null {
   const figures = {
     tokensInUncached: line.tokensInUncached ?? 0,
     tokensCacheRead: line.tokensCacheRead ?? 0,
@@ -84,26 +90,65 @@ function entryOf(fetch: LineFetch, sourceId: string, line: ILine): LineEntry | n
   return {
     fetch,
     digest: digest.subarray(0, DIGEST_BYTES).toString('hex'),
+    whole,
     model: text(line.model, 200),
     ...figures,
   };
 }
 
-/** Claims the lines; returns those that nobody had claimed before, each once. */
+/** Claims the lines; returns those that nobody had claimed before, each once, and of those that were seen in part the rest. */
 export async function claimLines(tx: Tx, lines: readonly LineEntry[]): Promise<readonly LineEntry[]> {
   if (lines.length === 0) return [];
-  const wanted = new Map(lines.map((line) => [`${line.fetch.orgId} ${line.digest}`, line]));
+  const wanted = new Map<string, LineEntry>();
+  for (const line of lines) {
+    const key = lineKey(line.fetch.orgId, line.digest);
+    const known = wanted.get(key);
+    if (known === undefined || !known.whole) wanted.set(key, line);
+  }
   const all = [...wanted.values()];
   const rows = await tx<{ orgId: string; digest: string }[]>`
-    insert into booked_lines (org_id, digest)
-    select * from unnest(
+    insert into booked_lines (org_id, digest, seen)
+    select org_id, digest, seen::bigint[] from unnest(
       ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
-      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[]) as r(org_id, digest)
+      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[],
+      ${arrayLiteral(all, (line) => (line.whole ? null : figuresText(line)))}::text::text[]) as r(org_id, digest, seen)
      order by org_id, digest
     on conflict do nothing
     returning org_id as "orgId", encode(digest, 'hex') as digest`;
-  return rows.map(({ orgId, digest }) => wanted.get(`${orgId} ${digest}`)!);
+  const fresh = rows.map(({ orgId, digest }) => {
+    const line = wanted.get(lineKey(orgId, digest))!;
+    wanted.delete(lineKey(orgId, digest));
+    return line;
+  });
+  return wanted.size === 0 ? fresh : [...fresh, ...(await claimRests(tx, wanted))];
 }
+
+/** Of lines that were claimed before: what is new of those that had been seen in part. */
+async function claimRests(tx: Tx, wanted: ReadonlyMap<string, LineEntry>): Promise<readonly LineEntry[]> {
+  const all = [...wanted.values()];
+  const rows = await tx<{ orgId: string; digest: string; seen: number[] }[]>`
+    select org_id as "orgId", encode(digest, 'hex') as digest, to_json(seen) as seen from booked_lines join unnest(
+      ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[]) as r(org_id, digest) using (org_id, digest)
+     where seen is not null order by org_id, digest for update of booked_lines`;
+  if (rows.length === 0) return [];
+  const rests: LineEntry[] = [];
+  const known: LineEntry[] = [];
+  for (const { orgId, digest, seen } of rows) {
+    const line = wanted.get(lineKey(orgId, digest))!;
+    rests.push(withFigures(line, (name, i) => Math.max(0, line[name] - seen[i]!)));
+    known.push(withFigures(line, (name, i) => Math.max(line[name], seen[i]!)));
+  }
+  await tx`
+    update booked_lines b set seen = r.seen::bigint[] from unnest(
+      ${arrayLiteral(known, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(known, ({ digest }) => `\\x${digest}`)}::text::bytea[],
+      ${arrayLiteral(known, (line) => (line.whole ? null : figuresText(line)))}::text::text[]) as r(org_id, digest, seen)
+     where b.org_id = r.org_id and b.digest = r.digest`;
+  return rests;
+}
+
+const lineKey = (orgId: string, digest: string): string => `${orgId} ${digest}`;
 
 const FIGURES = [
   'tokensInUncached',
@@ -113,6 +158,17 @@ const FIGURES = [
   'tokensReasoning',
   'costNanos',
 ] as const;
+
+/** As an array of Postgres. */
+const figuresText = (line: LineEntry): string => `{${FIGURES.map((name) => line[name]).join()}}`;
+
+function withFigures(line: LineEntry, figure: (name: (typeof FIGURES)[number], i: number) => number): LineEntry {
+  const changed = { ...line };
+  FIGURES.forEach((name, i) => {
+    changed[name] = figure(name, i);
+  });
+  return changed;
+}
 
 /** Keeps what the new lines of each call come to, for its record. */
 export async function keepLineSums(tx: Tx, fresh: readonly LineEntry[]): Promise<void> {

@@ -12,7 +12,7 @@ export interface LineSink {
 }
 
 /** The call that fetches the lines. */
-type LineFetch = Omit<ILineUsage, 'sourceId' | 'lines'>;
+type LineFetch = Omit<ILineUsage, 'sourceId' | 'lines' | 'seen'>;
 
 const LINES_MAX = 200;
 /** An upper bound for a group's encoded lines, far below what the spool takes in one piece. */
@@ -24,6 +24,7 @@ export class LineBooking {
   readonly #fetch: LineFetch;
   readonly #sink: LineSink;
   #lines: ILine[] = [];
+  #seen: ILine[] = [];
   #bytes = 0;
   #sourceId = '';
   /** Of the lines so far; `''` when they differ. */
@@ -35,7 +36,7 @@ export class LineBooking {
     this.#sink = sink;
   }
 
-  add({ sourceId, lineId, reading }: LineReading, costNanos: number, priceSource: string): void {
+  add({ sourceId, lineId, partial, reading }: LineReading, costNanos: number, priceSource: string): void {
     const model = reading.model ?? '';
     this.model = this.model === null || this.model === model ? model : '';
     if (this.priceSource !== 'fallback') this.priceSource = priceSource; // the least certain of them
@@ -43,7 +44,7 @@ export class LineBooking {
     if (this.#lines.length >= LINES_MAX || this.#bytes + bytes > BYTES_MAX || sourceId !== this.#sourceId) this.flush();
     this.#sourceId = sourceId;
     this.#bytes += bytes;
-    this.#lines.push({
+    (partial ? this.#seen : this.#lines).push({
       id: lineId,
       model,
       tokensInUncached: reading.tokensInUncached,
@@ -57,9 +58,10 @@ export class LineBooking {
 
   /** Hands on what is left; before the call's own record. */
   flush(): void {
-    if (this.#lines.length === 0) return;
-    this.#sink.appendLines({ ...this.#fetch, sourceId: this.#sourceId, lines: this.#lines });
+    if (this.#lines.length === 0 && this.#seen.length === 0) return;
+    this.#sink.appendLines({ ...this.#fetch, sourceId: this.#sourceId, lines: this.#lines, seen: this.#seen });
     this.#lines = [];
+    this.#seen = [];
     this.#bytes = 0;
   }
 }

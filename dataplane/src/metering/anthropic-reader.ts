@@ -110,6 +110,7 @@ export class AnthropicReader implements UsageReader {
       countOnce({
         sourceId: batchOf(plainPath(path)),
         lineId: this.#customId ?? `#${this.#lines}`,
+        partial: false,
         reading: readingOf(this.#counts, 'reported', this.#model, more),
       });
     }

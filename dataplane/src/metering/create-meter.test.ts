@@ -408,6 +408,32 @@ describe('meter: background responses', () => {
     }
   });
 
+  it('cut off before their usage they count as what was seen, which the ledger puts off against the rest', () => {
+    const stream = responsesStream(['a', 'b', 'c', 'd'])
+      .toString()
+      .replaceAll('"background":false', '"background":true');
+    const cut = Buffer.from(stream.slice(0, stream.indexOf('event: response.output_text.done')));
+    for (const options of [{ path: '/v1/responses' }, get]) {
+      const { lines, reading } = readLines({ ...options, contentType: SSE_TYPE }, cut, [], false);
+      expect(lines).toMatchObject([
+        {
+          sourceId: expect.stringMatching(/^resp_67c9/),
+          lineId: '',
+          partial: true,
+          reading: { tokensOut: 4, source: 'estimated', model: openaiFigures.model },
+        },
+      ]);
+      expect(reading).toMatchObject({ ...FREE, source: 'estimated' });
+    }
+    const { lines } = readLines({ path: '/v1/responses', contentType: SSE_TYPE }, Buffer.from(stream));
+    expect(lines).toMatchObject([{ partial: false, reading: openaiFigures }]);
+    const begun = Buffer.from(stream.slice(0, stream.indexOf('event: response.output_text.delta')));
+    expect(readLines({ path: '/v1/responses', contentType: SSE_TYPE }, begun, [], false)).toMatchObject({
+      lines: [],
+      reading: { source: 'none' },
+    });
+  });
+
   it('are free while they wait, and an answer that was made at once is free to look at again', () => {
     for (const status of ['queued', 'in_progress']) {
       for (const options of [get, { path: '/v1/responses' }]) {

@@ -55,6 +55,8 @@ export interface LineReading {
   readonly sourceId: string;
   /** Of the line within the source; `''` where the source is one answer. */
   readonly lineId: string;
+  /** What was seen of an answer that was cut off: it may come whole later. */
+  readonly partial: boolean;
   readonly reading: UsageReading;
 }
 

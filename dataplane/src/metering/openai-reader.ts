@@ -3,8 +3,8 @@
  *
  * A background response has no usage when it is queued; it is counted when an answer brings it, once for ever by its id;
  * so is each line of a batch's results when their file is fetched. Any other GET of a stored answer is free: it was
- * counted when it was made. A background stream that is cut off before its usage costs what was seen of it, and its
- * fetch all of it: neither may be a way to have it for nothing.
+ * counted when it was made. A background stream that is cut off before its usage costs what was seen of it, and a fetch
+ * of it the rest.
  */
 
 import { startsLikeDelta, startsLikeError, startsWithType } from '../scan/event-data.js';
@@ -33,12 +33,11 @@ const TIER = 2;
 const ERROR = 3;
 const TYPE = 4;
 const CODE = 5;
-const STATUS = 6;
-const BACKGROUND = 7;
-const ID = 8;
-const OUTPUT_TYPE = 9;
-const CUSTOM_ID = 10;
-const CONTAINER_ID = 11;
+const BACKGROUND = 6;
+const ID = 7;
+const OUTPUT_TYPE = 8;
+const CUSTOM_ID = 9;
+const CONTAINER_ID = 10;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -54,8 +53,6 @@ const PATHS = compilePaths({
   'response.error': ERROR,
   type: TYPE,
   code: CODE,
-  status: STATUS,
-  'response.status': STATUS,
   background: BACKGROUND,
   'response.background': BACKGROUND,
   id: ID,
@@ -100,7 +97,6 @@ export class OpenAiReader implements UsageReader {
   #tier: string | null = null;
   #streamError: string | null = null;
   #background = false;
-  #status: string | null = null;
   #id: string | null = null;
   #customId: string | null = null;
   #lines = 0;
@@ -143,9 +139,6 @@ export class OpenAiReader implements UsageReader {
         return;
       case CODE:
         this.#code = parseString(text, 64);
-        return;
-      case STATUS:
-        this.#status = parseString(text, 32);
         return;
       case BACKGROUND:
         this.#background = text === 'true';
@@ -208,6 +201,7 @@ export class OpenAiReader implements UsageReader {
       countOnce({
         sourceId: fileOf(plainPath(path)),
         lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,
+        partial: false,
         reading: readingOf(this.#counts, 'reported', this.#model, { serviceTier: 'batch' }),
       });
     }
@@ -229,10 +223,14 @@ export class OpenAiReader implements UsageReader {
     const more = { streamError, serviceTier: this.#tier };
     if (facts.kind === 'lines') return linesReading(facts, this.#counted);
     const { countOnce } = options;
-    if (this.#background && this.#counts !== null && countOnce !== null) {
-      const reading = readingOf(this.#counts, 'reported', model, more);
-      countOnce({ sourceId: this.#id ?? plainPath(options.path), lineId: '', reading });
-      return readingOf(emptyCounts(), 'reported', model, { streamError });
+    if (this.#background && countOnce !== null) {
+      const source = this.#counts !== null ? 'reported' : 'estimated';
+      const counts = this.#counts ?? this.#seenOf(facts);
+      if (counts === null) return readingOf(emptyCounts(), 'none', model, { streamError });
+      const reading = readingOf(counts, source, model, more);
+      const sourceId = this.#id ?? plainPath(options.path);
+      countOnce({ sourceId, lineId: '', partial: source === 'estimated', reading });
+      return readingOf(emptyCounts(), source, model, { streamError });
     }
     if (options.method !== 'POST') return readingOf(emptyCounts(), 'none', model, more);
     if (this.#counts !== null) {
@@ -244,11 +242,17 @@ export class OpenAiReader implements UsageReader {
     return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
   }
 
+  /** Of a background answer that has not come to its usage; null: it waits, or nothing was made. */
+  #seenOf(facts: BodyFacts): Counts | null {
+    return facts.kind === 'events' && this.#deltas > 0
+      ? estimateOf(plainPath(facts.options.path), facts, this.#deltas)
+      : null;
+  }
+
   #estimate(facts: BodyFacts): Counts | null {
     const path = plainPath(facts.options.path);
     const isEvents = facts.kind === 'events';
     if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
-    if (this.#background && (this.#status === 'queued' || this.#status === 'in_progress')) return null;
     if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
     return estimateOf(path, facts, this.#deltas);
   }

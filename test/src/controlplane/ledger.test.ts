@@ -551,3 +551,97 @@ test('lines: what makes no sense is left out, and never undoes the rest', async 
   const rows = await sql`select model, cost_nanos as cost from usage_hourly where agent_id = ${agentId}`;
   expect(rows).toEqual([{ model: 'nul \ufffd', cost: 7 }]);
 });
+
+test('ledger: an acknowledgement says the same of projects and organizations that have a budget', async () => {
+  const { sql } = db();
+  const [orgId, projectId, agentId] = [newId(), newId(), newId()];
+  const month = new Date(now).toISOString().slice(0, 7);
+  await sql`insert into organizations (id, name, slug) values (${orgId}, 'o', ${orgId})`;
+  await sql`insert into projects (id, org_id, name, slug, budget_cents_monthly) values (${projectId}, ${orgId}, 'p', 'p', 5)`;
+  await sql`insert into agents (id, org_id, project_id, name, slug) values (${agentId}, ${orgId}, ${projectId}, 'a', 'a')`;
+  const ingest = newIngest(sql);
+  const call = (costNanos: number) => ({
+    dataPlaneId: 'd',
+    records: [usageRecord({ agentId, orgId, projectId, costNanos })],
+  });
+  const ofProject = { scope: 'project', id: projectId, month };
+  expect((await ingest.report(call(7))).scopes).toEqual([{ ...ofProject, spentNanos: 7, ledgerNanos: 0 }]);
+  await sql`update organizations set budget_cents_monthly = 0 where id = ${orgId}`;
+  const lines = [
+    {
+      recordId: newId(),
+      orgId,
+      agentId,
+      keyId: newId(),
+      providerSlug: 'openai',
+      sourceId: 'batch',
+      startedAtMs: now,
+      lines: [{ id: 'x', costNanos: 3 }],
+    },
+  ];
+  const { scopes } = await ingest.report({ ...call(10), lines });
+  const figures = { month, spentNanos: 20, ledgerNanos: 3 };
+  expect(scopes).toHaveLength(2);
+  expect(scopes).toEqual(
+    expect.arrayContaining([
+      { scope: 'project', id: projectId, ...figures },
+      { scope: 'org', id: orgId, ...figures },
+    ]),
+  );
+  await sql`update projects set budget_cents_monthly = null where id = ${projectId}`;
+  expect((await ingest.report(call(0))).scopes).toEqual([]);
+  expect((await ingest.report(call(1))).scopes).toMatchObject([{ scope: 'org', spentNanos: 21 }]);
+});
+
+test('lines: an answer that was cut off costs what was seen of it, and the rest when it comes whole, once', async () => {
+  const { sql } = db();
+  const part = (tokensOut: number) => ({ model: 'm', tokensInUncached: 10, tokensOut, costNanos: 10 + 2 * tokensOut });
+  const whole = { id: '', ...part(500), tokensInUncached: 8, tokensReasoning: 400, costNanos: 1_008 };
+  const seen = (tokensOut: number) => ({ id: '', ...part(tokensOut) });
+  type Step = { readonly lines?: (typeof whole)[]; readonly seen?: ReturnType<typeof seen>[] };
+  const booked = async (orgId: string) => {
+    const [row] = await sql<{ cost: number; tokensIn: number; tokensOut: number }[]>`
+      select coalesce(sum(cost_nanos), 0)::int as cost, coalesce(sum(tokens_in), 0)::int as "tokensIn",
+             coalesce(sum(tokens_out), 0)::int as "tokensOut" from usage_hourly where org_id = ${orgId}`;
+    return row!;
+  };
+  const all = { cost: 1_010, tokensIn: 10, tokensOut: 500 }; // the input was a guess, and a little too high
+  const cases: [string, Step[], object][] = [
+    ['seen', [{ seen: [seen(100)] }], { cost: 210, tokensIn: 10, tokensOut: 100 }],
+    ['seen, then whole', [{ seen: [seen(100)] }, { lines: [whole] }], { ...all, cost: 1_008 }],
+    [
+      'seen twice, then whole, twice',
+      [{ seen: [seen(100)] }, { seen: [seen(200)] }, { lines: [whole] }, { lines: [whole] }],
+      { ...all, cost: 1_008 },
+    ],
+    [
+      'seen again, less of it',
+      [{ seen: [seen(200)] }, { seen: [seen(100)] }],
+      { cost: 410, tokensIn: 10, tokensOut: 200 },
+    ],
+    ['whole, then seen', [{ lines: [whole] }, { seen: [seen(100)] }], { cost: 1_008, tokensIn: 8, tokensOut: 500 }],
+    ['both at once', [{ lines: [whole], seen: [seen(100)] }], { cost: 1_008, tokensIn: 8, tokensOut: 500 }],
+    [
+      'more was seen than there was',
+      [{ seen: [seen(600)] }, { lines: [whole] }],
+      { cost: 1_210, tokensIn: 10, tokensOut: 600 },
+    ],
+  ];
+  for (const [name, steps, expected] of cases) {
+    const orgId = newId();
+    const planes = [newIngest(sql), newIngest(sql)];
+    for (const [i, step] of steps.entries()) {
+      const usage = {
+        recordId: newId(),
+        orgId,
+        agentId: newId(),
+        keyId: newId(),
+        providerSlug: 'openai',
+        sourceId: 'resp_1',
+        startedAtMs: now,
+      };
+      await planes[i % 2]!.report({ dataPlaneId: 'd', lines: [{ ...usage, ...step }] });
+    }
+    expect({ name, ...(await booked(orgId)) }).toEqual({ name, ...expected });
+  }
+});

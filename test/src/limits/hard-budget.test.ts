@@ -48,6 +48,8 @@ let redis: RedisServer;
 let stack: Stack;
 let tenant: Tenant;
 let urls: string[];
+/** Of the first of them. */
+let metricsUrl: string;
 
 beforeAll(async () => {
   provider.listen(0, '127.0.0.1');
@@ -60,6 +62,7 @@ beforeAll(async () => {
   });
   const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane(), stack.addDataPlane()]);
   urls = planes.map((plane) => plane.url);
+  metricsUrl = planes[0]!.metricsUrl;
   tenant = await stack.tenant();
 }, 240_000);
 afterAll(async () => {
@@ -189,6 +192,23 @@ test('hard budget: a call that states no maximum holds the agent’s', async () 
   await until(() => waiting.length === 1, 'the call at the provider');
   answer(1);
   expect((await one).status).toBe(200);
+});
+
+test('hard budget: what an unstated maximum did not cover is booked, and counted as above the hold', async () => {
+  const exceeded = async () => {
+    const { body } = await send(`${metricsUrl}/metrics`);
+    return Number(/^gateway_hold_exceeded_usd_total (\S+)$/m.exec(await body.text())![1]);
+  };
+  const before = await exceeded();
+  const token = await newAgent({ budgetCentsMonthly: 2, holdMaxOutputTokens: 100 });
+  const one = call(token, { max_completion_tokens: null });
+  await until(() => waiting.length === 1, 'the call at the provider');
+  answer(1); // 400 tokens
+  expect((await one).status).toBe(200);
+  const above = (await exceeded()) - before;
+  // What the body's bytes had reserved is part of what the hold covered.
+  expect(above).toBeLessThan((300 * TOKEN_OUT_NANOS) / 1e9);
+  expect(above).toBeGreaterThan((250 * TOKEN_OUT_NANOS) / 1e9);
 });
 
 test('hard budget: what cannot be bounded is refused, and consumes nothing', async () => {
