@@ -12,6 +12,7 @@ import {
   RefreshReply,
   RenameInput,
   ResetInput,
+  SelfReply,
   SignupInput,
   SignupReply,
   SwitchInput,
@@ -95,7 +96,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle }: Aut
   );
   app.patch(
     '/v1/me',
-    { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: MeReply } } },
+    { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: SelfReply } } },
     async ({ actor, body }) => auth.rename(actor, body.name),
   );
   app.get(

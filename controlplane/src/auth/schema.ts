@@ -42,11 +42,13 @@ export const RefreshReply = Type.Object({ token: Type.String() });
 export const SwitchReply = Type.Object({ token: Type.String(), orgId: Uuid });
 export const Ok = Type.Object({ ok: Type.Literal(true) });
 const nullable = <T extends TSchema>(type: T, description: string) => Type.Union([type, Type.Null()], { description });
+const Self = Type.Object({ ...User.properties, emailVerified: Type.Boolean() });
+const place = { orgId: Uuid, role: Role, orgs: Type.Array(OrganizationWithRole) };
+/** Of a person. */
+export const SelfReply = Type.Object({ user: Self, ...place });
+export type SelfReply = Static<typeof SelfReply>;
 export const MeReply = Type.Object({
-  user: nullable(
-    Type.Object({ ...User.properties, emailVerified: Type.Boolean() }),
-    'Null with a management token: that is nobody.',
-  ),
+  user: nullable(Self, 'Null with a management token: that is nobody.'),
   token: nullable(
     Type.Object({
       id: Uuid,
@@ -58,8 +60,6 @@ export const MeReply = Type.Object({
     }),
     'The management token of the call; null in the session of a person.',
   ),
-  orgId: Uuid,
-  role: Role,
-  orgs: Type.Array(OrganizationWithRole),
+  ...place,
 });
 export type MeReply = Static<typeof MeReply>;

@@ -11,7 +11,7 @@ import { deleteTokensOf, loadToken } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
-import type { LoginReply, MeReply, OrganizationWithRole, SignupReply } from './schema.js';
+import type { LoginReply, MeReply, OrganizationWithRole, SelfReply, SignupReply } from './schema.js';
 import { endSessions, markAuthenticated } from './session-store.js';
 import { type Client, ENDED, type Sessions } from './sessions.js';
 import type { SignupPolicy } from './signup-policy.js';
@@ -80,7 +80,7 @@ export class AuthService {
   async browserLogin(
     request: { email: string; password: string },
     client: Client,
-  ): Promise<{ cookie: string; reply: MeReply }> {
+  ): Promise<{ cookie: string; reply: SelfReply }> {
     return this.#login(request, client.ip, async (tx, user) => {
       const { active, orgs } = await activeOrganization(tx, user, user.activeOrgId);
       const cookie = await this.sessions.openBrowser(tx, user, active.id, client);
@@ -188,18 +188,22 @@ export class AuthService {
     });
   }
 
-  async rename(actor: Actor, name: string): Promise<MeReply> {
+  async rename(actor: Actor, name: string): Promise<SelfReply> {
     await this.sql.begin(async (tx) => {
       const before = await store.loadUser(tx, actor.userId);
       if (before === null) throw new Unauthenticated(ENDED);
       await store.setName(tx, actor.userId, name);
       await recordUserAudit(tx, before, actor.ip, 'user.update', { name: [before.name, name] });
     });
-    return this.me(actor);
+    return this.self(actor);
   }
 
   async me(actor: Actor): Promise<MeReply> {
     if (actor.token !== null) return this.#programSelf(actor, actor.token.id);
+    return { token: null, ...(await this.self(actor)) };
+  }
+
+  async self(actor: Actor): Promise<SelfReply> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(ENDED);
     return presentMe(user, actor.orgId, actor.role, await store.listOrganizations(this.sql, actor.userId));
@@ -229,10 +233,10 @@ async function activeOrganization(tx: Tx, user: store.UserRow, preferredOrgId: s
   return { active, orgs };
 }
 
-function presentMe(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): MeReply {
+function presentMe(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): SelfReply {
   const { id, email, name } = user;
   const shown = { id, email, name, emailVerified: user.emailVerifiedAt !== null };
-  return { user: shown, token: null, orgId, role, orgs: [...orgs] };
+  return { user: shown, orgId, role, orgs: [...orgs] };
 }
 
 /** A user with that e-mail exists already: {@link Conflict}. */

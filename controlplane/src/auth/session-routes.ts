@@ -108,7 +108,7 @@ function browserRoutes(app: App, { auth, sessions, throttle, authenticator, cook
         throw new InvalidInput('email and password are required together, or neither beside a bearer token');
       }
       const actor = await authenticator.bearerActorOf(request);
-      const me = await auth.me(actor);
+      const me = await auth.self(actor);
       void setCookie(reply, await sessions.exchange(actor));
       return me;
     },
@@ -123,7 +123,7 @@ function browserRoutes(app: App, { auth, sessions, throttle, authenticator, cook
       const { actor, body } = request;
       if (actor.session?.kind !== 'browser') throw new Conflict('a bearer token switches with /v1/auth/switch-org');
       await auth.switchOrg(actor, body.orgId, clientOf(request));
-      return auth.me(await authenticator.actorOf(request));
+      return auth.self(await authenticator.actorOf(request));
     },
   );
   app.delete(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PageReply } from '../http/pagination.js';
 import { Body, Email, Role, Timestamp, Uuid } from '../http/schema.js';
-import { MeReply } from './schema.js';
+import { SelfReply } from './schema.js';
 
 export const SessionInfo = Type.Object({
   id: Uuid,
@@ -23,4 +23,4 @@ export const BrowserLoginInput = Body({
   email: Type.Optional(Email),
   password: Type.Optional(Type.String({ maxLength: 256 })),
 });
-export const BrowserSessionReply = MeReply;
+export const BrowserSessionReply = SelfReply;

@@ -7,7 +7,11 @@ import { ME, queryClient } from './query-client.js';
 type Me = Awaited<ReturnType<typeof readMe>>;
 export type Role = Me['role'];
 
-const readMe = () => api.get('/v1/me');
+/** The cookie is a person's, never a management token's. */
+const readMe = async () => {
+  const { token: _, ...me } = await api.get('/v1/me');
+  return me;
+};
 
 /** `data` null: nobody. */
 export const useMe = () =>
