@@ -10,6 +10,7 @@ import type { Logger } from '@acg/base/log';
 import { Agent } from 'undici';
 import type { Sql, Tx } from '../db/sql.js';
 import { NotFound, TooManyAttempts } from '../domain/errors.js';
+import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/ingest.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
@@ -99,6 +100,9 @@ export class CredentialTests implements UsageObserver {
       const changed = await store.concludeTest(tx, orgId, account, refused);
       if (!changed) return;
       this.log.info({ accountId: account.id, orgId, refused }, 'credential tested');
+      const { id: accountId, agentId, providerSlug } = account;
+      const data = { providerSlug, accountId, credentialId: null, agentId, orgId };
+      await appendEvent(tx, orgId, refused ? 'credential.refused' : 'credential.accepted', data);
       await invalidate(tx, [{ kind: 'agent', id: account.agentId }]);
     });
   }

@@ -239,7 +239,8 @@ export class CircuitBoard {
       await store.writeProbesGood(tx, circuit.circuitKey, next.probesGood);
       return;
     }
-    await store.writeCircuit(tx, circuit.circuitKey, next);
+    const reason = next.state !== 'OPEN' ? null : input.kind === 'probe' ? 'probe_failed' : 'error_rate';
+    await store.writeCircuit(tx, circuit.circuitKey, next, reason);
     if (input.kind === 'counts') await this.#announce(tx, circuit, 'OPEN', sumOf(input.counts));
     // A failed probe opens the circuit again, but that is the outage already told of.
     if (next.state === 'CLOSED') {

@@ -115,11 +115,16 @@ export async function windowCounts(
  * Writes the circuit and tells every control plane at commit. Counts of the old epoch stay until they are pruned: they
  * mean nothing any more, and deleting them here could deadlock with those who are adding to them.
  */
-export async function writeCircuit(tx: Tx, key: string, to: Circuit): Promise<void> {
+export async function writeCircuit(
+  tx: Tx,
+  key: string,
+  to: Circuit,
+  reason: 'error_rate' | 'probe_failed' | null,
+): Promise<void> {
   const openUntil = to.state === 'OPEN' ? new Date(to.openUntilMs) : null;
   await tx`
     update circuits set state = ${to.state}, epoch = ${to.epoch}, probes_good = ${to.probesGood},
-           open_until = ${openUntil}, changed_at = clock_timestamp() where circuit_key = ${key}`;
+           open_until = ${openUntil}, changed_at = clock_timestamp(), reason = ${reason} where circuit_key = ${key}`;
   await tx`delete from circuit_probes where circuit_key = ${key}`;
   const notice: CircuitNotice = {
     circuitKey: key,

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import { assertEventData, EVENT_NAMES, SAMPLES } from './catalogue.js';
 
-test('catalogue: the seven events of the contract', () => {
+test('catalogue: the events of the contract', () => {
   expect([...EVENT_NAMES].sort()).toEqual([
     'abuse.detected',
     'agent.budget_exceeded',
     'agent.created',
     'agent.deleted',
+    'credential.accepted',
+    'credential.refused',
     'provider.circuit_closed',
     'provider.circuit_opened',
     'usage.threshold',
+    'webhook.paused',
   ]);
 });
 

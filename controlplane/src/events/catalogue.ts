@@ -20,6 +20,14 @@ const CircuitChange = Closed({
   windowSeconds: Type.Number({ minimum: 0 }),
 });
 
+const CredentialChange = Closed({
+  providerSlug: Type.String(),
+  accountId: Type.Union([Id, Type.Null()], { description: 'Null: of a shared credential.' }),
+  credentialId: Type.Union([Id, Type.Null()], { description: 'Of the shared credential; null: the account’s own.' }),
+  agentId: Type.Union([Id, Type.Null()]),
+  orgId: Id,
+});
+
 const EVENT_DATA = {
   'agent.created': AgentLifecycle,
   'agent.deleted': AgentLifecycle,
@@ -38,6 +46,14 @@ const EVENT_DATA = {
     reason: Type.Union([Type.Literal('rejections'), Type.Literal('auth_failures'), Type.Literal('addresses')]),
     count: Type.Integer({ minimum: 1 }),
     windowSeconds: Type.Integer({ minimum: 1 }),
+    orgId: Id,
+  }),
+  'credential.refused': CredentialChange,
+  'credential.accepted': CredentialChange,
+  'webhook.paused': Closed({
+    endpointId: Id,
+    failedAttempts: Type.Integer({ minimum: 1 }),
+    failingSince: Type.String(),
     orgId: Id,
   }),
   'usage.threshold': Closed({
@@ -72,6 +88,8 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 const SAMPLE_AGENT = { agentId: NIL, agentName: 'Sample agent' };
 const SAMPLE_CIRCUIT = { providerSlug: 'openai', errorRate: 62.5, requests: 40, windowSeconds: 30 };
 
+const SAMPLE_CREDENTIAL = { providerSlug: 'openai', accountId: NIL, credentialId: null, agentId: NIL, orgId: NIL };
+
 /** What `POST /v1/webhooks/:id/test` sends: every id of it is the nil UUID, so a receiver can tell it from a fact. */
 export const SAMPLES: { readonly [E in EventName]: EventData<E> } = {
   'agent.created': { ...SAMPLE_AGENT, projectId: NIL, orgId: NIL },
@@ -79,6 +97,9 @@ export const SAMPLES: { readonly [E in EventName]: EventData<E> } = {
   'agent.budget_exceeded': { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL },
   'provider.circuit_opened': { ...SAMPLE_CIRCUIT, state: 'OPEN' },
   'provider.circuit_closed': { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
+  'credential.refused': { ...SAMPLE_CREDENTIAL },
+  'credential.accepted': { ...SAMPLE_CREDENTIAL },
+  'webhook.paused': { endpointId: NIL, failedAttempts: 50, failingSince: '2000-01-01T00:00:00.000Z', orgId: NIL },
   'abuse.detected': { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL },
   'usage.threshold': {
     ...SAMPLE_AGENT,

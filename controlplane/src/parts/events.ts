@@ -14,6 +14,7 @@ import { UsageConclusions } from '../conclusions/usage-conclusions.js';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import { pruneEvents } from '../events/retention.js';
+import { eventRoutes } from '../events/routes.js';
 import { unary } from '../grpc/handler.js';
 import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/ingest.js';
@@ -70,6 +71,7 @@ export function buildEvents(app: App, parts: EventsParts): EventsPart {
   const status = new StatusService(sql, catalogue.providers);
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
+  eventRoutes(app, sql);
   const webhooks = buildWebhooks(app, parts);
   return {
     usageObserver: new UsageConclusions(board, config.abuse),

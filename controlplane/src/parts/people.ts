@@ -26,6 +26,10 @@ import { pruneEmailTokens } from '../auth/store.js';
 import { Throttle } from '../auth/throttle.js';
 import { type Config, outboxDirectory } from '../config.js';
 import type { Sql } from '../db/sql.js';
+import { EventMailPreferences } from '../event-mail/preferences.js';
+import { eventMailRoutes } from '../event-mail/routes.js';
+import { EventMailSender } from '../event-mail/sender.js';
+import { pruneQueue } from '../event-mail/store.js';
 import type { App } from '../http/app.js';
 import { linkPageRoutes } from '../mail/link-pages.js';
 import { Mailer } from '../mail/mailer.js';
@@ -40,6 +44,7 @@ import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
+const EVENT_MAIL_INTERVAL_MS = 2_000;
 const MAIL_STOP_TIMEOUT_MS = 5_000;
 
 interface IdentityParts {
@@ -88,6 +93,8 @@ export function buildIdentity(
   const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
+  eventMailRoutes(app, new EventMailPreferences(sql));
+  const eventMail = new EventMailSender(sql, throttle, mailer, config.publicUrl);
   linkPageRoutes(app);
   const prune = async (): Promise<void> => {
     await throttle.prune();
@@ -96,11 +103,13 @@ export function buildIdentity(
     await pruneDevices(sql);
     await pruneAnswers(sql);
     await pruneInvitations(sql);
+    await pruneQueue(sql);
     await pruneAudit(sql, config.auditRetentionDays);
   };
   return {
     start() {
       background.every('pruning', PRUNE_INTERVAL_MS, prune);
+      background.every('mails of events', EVENT_MAIL_INTERVAL_MS, () => eventMail.turn());
     },
     async stop() {
       await background.stop();

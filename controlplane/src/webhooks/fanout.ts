@@ -1,6 +1,7 @@
 /**
  * Events become deliveries: one per event and endpoint that was there, active and subscribed when it occurred. One
- * statement: an event is marked exactly when its deliveries exist, and several control planes share the work.
+ * statement: an event is marked exactly when its deliveries exist, and several control planes share the work. What
+ * members want by mail is queued along with it (event-mail/sender.ts).
  */
 import type { Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
@@ -26,6 +27,11 @@ export async function fanOut(sql: Sql): Promise<number> {
          and e.created_at <= b.occurred_at
       on conflict (endpoint_id, event_id) do nothing
       returning 1),
+    mailed as (
+      insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
+      select b.org_id, r.user_id, b.id, b.event, b.data, b.occurred_at
+        from batch b join event_mail_recipients r on r.org_id = b.org_id and b.event = any(r.events)
+      on conflict do nothing),
     marked as (
       update events set fanned_out_at = now() from batch where events.id = batch.id returning 1)
     select (select count(*) from marked) as events, (select count(*) from made) as deliveries`;

@@ -108,7 +108,7 @@ const FAILING_ATTEMPTS = 50;
 
 /**
  * Records attempts; returns the ids of those whose lease still held. Endpoints that began or went on to fail, or came
- * back, are marked in the same statement; one that has failed for too long is paused.
+ * back, are marked in the same statement; one that has failed for too long is paused, and the organization told.
  */
 export async function complete(sql: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   const rows = outcomes.map((o) => ({ ...o }));
@@ -130,6 +130,13 @@ export async function complete(sql: Sql, outcomes: readonly Outcome[]): Promise<
              and e.failing_since <= now() - ${FAILING_DAYS} * interval '1 day' as failing
         from webhook_endpoints e join tried t on t.endpoint_id = e.id
        where not t.delivered or e.failing_since is not null order by e.id for no key update of e),
+    told as (
+      insert into events (id, org_id, event, data)
+      select gen_random_uuid(), e.org_id, 'webhook.paused', json_build_object(
+               'endpointId', e.id, 'failedAttempts', e.failed_attempts + h.failures,
+               'failingSince', to_char(e.failing_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+               'orgId', e.org_id)
+        from held h join webhook_endpoints e on e.id = h.id where h.failing),
     marked as (
       update webhook_endpoints e
          set failing_since = case when not h.delivered then coalesce(e.failing_since, now()) end,

@@ -104,6 +104,12 @@ test('test: an account whose credential is refused is taken out of use, and come
   refused.delete(key);
   expect(await run()).toMatchObject({ ok: true });
   expect(await accountOf(agent.id)).toMatchObject({ status: 'active' });
+  const { events } = (await tenant.call('GET', `/v1/events?agentId=${agent.id}`)).body;
+  const told = { providerSlug: 'openai', accountId: id, credentialId: null, agentId: agent.id, orgId: tenant.orgId };
+  expect(events.slice(0, 2)).toMatchObject([
+    { event: 'credential.accepted', data: told },
+    { event: 'credential.refused', data: told },
+  ]);
   const stranger = await stack.tenant();
   expect((await stranger.call('POST', `/v1/providers/accounts/${id}/test`)).status).toBe(404);
 });

@@ -1,6 +1,7 @@
 /** Webhook slots are shared by organizations: what one of them does with its receivers costs the others nothing. */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
+import { assertEventData, type EventName } from '@acg/controlplane/events/catalogue';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { Dispatcher } from '../../../controlplane/src/webhooks/dispatcher.js';
 import { claim, complete } from '../../../controlplane/src/webhooks/queue.js';
@@ -108,6 +109,12 @@ test.each([
   const id = await endpointFailingSince(days, before);
   await outcomeOf(id, 'failed', more);
   expect(await standing(id)).toMatchObject({ status, paused_reason: status === 'paused' ? 'failing' : null });
+  const told = await sql()<{ event: EventName; data: { endpointId: string; failedAttempts: number } }[]>`
+    select event, data from events where data ->> 'endpointId' = ${id}`;
+  for (const { event, data } of told) assertEventData(event, data);
+  expect(told.map(({ event, data }) => [event, data.failedAttempts])).toEqual(
+    status === 'paused' ? [['webhook.paused', before + more]] : [],
+  );
 });
 
 test('failing: a success ends it, the next failure begins anew', async () => {

@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import type { App } from '../http/app.js';
+import { PageQuery, page } from '../http/pagination.js';
+import type { EventMailPreferences } from './preferences.js';
+import { PreferenceInput, PreferenceList, PreferenceParams, PreferenceReply } from './schema.js';
+
+const config = { access: 'viewer', tokens: false } as const;
+
+export function eventMailRoutes(app: App, preferences: EventMailPreferences): void {
+  app.get(
+    '/v1/event-mail',
+    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: PreferenceList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await preferences.list(actor, { limit, offset });
+      return { preferences: [...rows], total, limit, offset };
+    },
+  );
+  app.put(
+    '/v1/event-mail/:userId',
+    { config, schema: { params: PreferenceParams, body: PreferenceInput, response: { 200: PreferenceReply } } },
+    async ({ actor, params, body }) => ({ preference: await preferences.set(actor, params.userId, body.events) }),
+  );
+}

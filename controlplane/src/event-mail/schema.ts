@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_NAMES } from '../events/catalogue.js';
+import { EventNameField } from '../events/schema.js';
+import { PageReply } from '../http/pagination.js';
+import { Body, Uuid } from '../http/schema.js';
+
+const Events = Type.Array(EventNameField, { maxItems: EVENT_NAMES.length, uniqueItems: true });
+
+export const Preference = Type.Object({
+  userId: Uuid,
+  email: Type.String(),
+  name: Type.String(),
+  emailVerified: Type.Boolean({ description: 'Only confirmed addresses get mail.' }),
+  events: Events,
+});
+export type Preference = Static<typeof Preference>;
+export const PreferenceInput = Body({ events: Events });
+export const PreferenceParams = Type.Object({ userId: Uuid });
+export const PreferenceReply = Type.Object({ preference: Preference });
+export const PreferenceList = Type.Object({ preferences: Type.Array(Preference), ...PageReply });

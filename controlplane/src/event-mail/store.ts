@@ -1,0 +1,104 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { EventName } from '../events/catalogue.js';
+import type { Listed, Page } from '../http/pagination.js';
+import type { Preference } from './schema.js';
+
+const preferences = (sql: Sql | Tx, orgId: string) => sql`
+  select u.id as "userId", u.email, u.name, u.email_verified_at is not null as "emailVerified",
+         coalesce(r.events, '{}') as events
+    from memberships m join users u on u.id = m.user_id
+    left join event_mail_recipients r on r.org_id = m.org_id and r.user_id = m.user_id
+   where m.org_id = ${orgId}`;
+
+/** Every member, newest first. */
+export async function listPreferences(sql: Sql, orgId: string, page: Page): Promise<Listed<Preference>> {
+  const rows = await sql<Preference[]>`
+    ${preferences(sql, orgId)} order by m.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from memberships where org_id = ${orgId}`;
+  return { rows, total: count!.total };
+}
+
+/** The membership stays until the transaction ends. Null: no member. */
+export async function lockPreference(tx: Tx, orgId: string, userId: string): Promise<Preference | null> {
+  const [row] = await tx<Preference[]>`${preferences(tx, orgId)} and m.user_id = ${userId} for no key update of m`;
+  return row ?? null;
+}
+
+export async function writePreference(
+  tx: Tx,
+  orgId: string,
+  userId: string,
+  events: readonly EventName[],
+): Promise<void> {
+  if (events.length === 0) {
+    await tx`delete from event_mail_recipients where org_id = ${orgId} and user_id = ${userId}`;
+    return;
+  }
+  await tx`
+    insert into event_mail_recipients (org_id, user_id, events) values (${orgId}, ${userId}, ${[...events]})
+    on conflict (org_id, user_id) do update set events = excluded.events`;
+}
+
+export interface DueRecipient {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly orgName: string;
+  /** Null: it is not confirmed any more. */
+  readonly email: string | null;
+}
+
+/**
+ * Members for whom something waits and who got no mail for so long; locked until the transaction ends, and marked as
+ * mailed. Those of organizations in `without` are left out.
+ */
+export async function takeDue(
+  tx: Tx,
+  pauseS: number,
+  limit: number,
+  without: readonly string[],
+): Promise<readonly DueRecipient[]> {
+  return tx<DueRecipient[]>`
+    with due as (
+      select r.org_id, r.user_id from event_mail_recipients r
+       where (r.last_mailed_at is null or r.last_mailed_at < now() - make_interval(secs => ${pauseS}))
+         and r.org_id <> all(${[...without]}::uuid[])
+         and exists (select 1 from event_mail_queue q where q.org_id = r.org_id and q.user_id = r.user_id)
+       order by r.last_mailed_at nulls first limit ${limit} for update skip locked)
+    update event_mail_recipients r set last_mailed_at = now()
+      from due, users u, organizations o
+     where r.org_id = due.org_id and r.user_id = due.user_id and u.id = r.user_id and o.id = r.org_id
+    returning r.org_id as "orgId", r.user_id as "userId", o.name as "orgName",
+              case when u.email_verified_at is not null then u.email end as email`;
+}
+
+export interface WaitingEvent {
+  readonly event: EventName;
+  readonly data: Record<string, unknown>;
+  readonly occurredAt: Date;
+}
+
+/** Takes all that waits for one member: how much it was, and the oldest of it. */
+export async function takeWaiting(
+  tx: Tx,
+  { orgId, userId }: DueRecipient,
+  shownMax: number,
+): Promise<{ readonly total: number; readonly shown: readonly WaitingEvent[] }> {
+  const rows = await tx<(WaitingEvent & { total: number })[]>`
+    with taken as (
+      delete from event_mail_queue where org_id = ${orgId} and user_id = ${userId}
+      returning event_id, event, data, occurred_at)
+    select event, data, occurred_at as "occurredAt", count(*) over () as total from taken
+     order by occurred_at, event_id limit ${shownMax}`;
+  return { total: rows[0]?.total ?? 0, shown: rows };
+}
+
+export async function isAnythingWaiting(sql: Sql): Promise<boolean> {
+  return (await sql`select 1 from event_mail_queue limit 1`).length > 0;
+}
+
+/** What nobody waits for any more, and what was not mailed within a day. */
+export async function pruneQueue(sql: Sql): Promise<void> {
+  await sql`
+    delete from event_mail_queue where ctid = any(array(
+      select ctid from event_mail_queue where occurred_at < now() - interval '1 day' limit 10000))`;
+}

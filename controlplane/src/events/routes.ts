@@ -1,0 +1,18 @@
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import { EventList, EventQuery } from './schema.js';
+import { listEvents } from './store.js';
+
+export function eventRoutes(app: App, sql: Sql): void {
+  app.get(
+    '/v1/events',
+    { config: { access: 'viewer' }, schema: { querystring: EventQuery, response: { 200: EventList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await listEvents(sql, actor.orgId, query, { limit, offset });
+      const events = rows.map(({ occurredAt, ...row }) => ({ ...row, occurredAt: occurredAt.toISOString() }));
+      return { events, total, limit, offset };
+    },
+  );
+}

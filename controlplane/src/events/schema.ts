@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Day, Timestamp, Uuid } from '../http/schema.js';
+import { EVENT_NAMES, type EventName } from './catalogue.js';
+
+export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
+
+export const EventQuery = Type.Object({
+  event: Type.Optional(EventNameField),
+  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Events of that agent, which may be gone.' })),
+  start: Type.Optional(Day),
+  end: Type.Optional(Day),
+  ...PageQuery,
+});
+
+const Event = Type.Object({
+  id: Uuid,
+  event: EventNameField,
+  occurredAt: Timestamp,
+  data: Type.Object({}, { additionalProperties: true, description: 'As webhooks get it.' }),
+});
+
+export const EventList = Type.Object({ events: Type.Array(Event), ...PageReply });

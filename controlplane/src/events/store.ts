@@ -1,0 +1,37 @@
+import type { Sql } from '../db/sql.js';
+import type { Listed, Page } from '../http/pagination.js';
+import type { EventName } from './catalogue.js';
+
+interface EventRow {
+  readonly id: string;
+  readonly event: EventName;
+  readonly data: Record<string, unknown>;
+  readonly occurredAt: Date;
+}
+
+/** Absent fields do not filter; `start` and `end` are UTC days, both included. */
+interface EventFilter {
+  readonly event?: EventName;
+  readonly agentId?: string;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+export async function listEvents(
+  sql: Sql,
+  orgId: string,
+  { event, agentId, start, end }: EventFilter,
+  page: Page,
+): Promise<Listed<EventRow>> {
+  const where = sql`
+    where org_id = ${orgId}
+      ${event === undefined ? sql`` : sql`and event = ${event}`}
+      ${agentId === undefined ? sql`` : sql`and data ->> 'agentId' = ${agentId.toLowerCase()}`}
+      ${start === undefined ? sql`` : sql`and occurred_at >= ${start}::date`}
+      ${end === undefined ? sql`` : sql`and occurred_at < ${end}::date + 1`}`;
+  const rows = await sql<EventRow[]>`
+    select id, event, data, occurred_at as "occurredAt" from events ${where}
+     order by occurred_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from events ${where}`;
+  return { rows, total: count!.total };
+}

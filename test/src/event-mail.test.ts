@@ -1,0 +1,143 @@
+/** Events of an organization as its members see them, and the mails to those who want them: to nobody else, and not many. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { outboxDirectory } from '@acg/controlplane/config';
+import { appendEvent } from '@acg/controlplane/events/outbox';
+import { expect, test } from 'vitest';
+import { type Member, parseMail, useControlPlane } from './control-plane.js';
+import { until } from './until.js';
+
+const plane = useControlPlane();
+const sql = () => plane().database.sql;
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+const abuse = (orgId: string, agentName: string) =>
+  sql().begin((tx) => {
+    const data = { agentId: NIL, agentName, reason: 'rejections', count: 300, windowSeconds: 300, orgId } as const;
+    return appendEvent(tx, orgId, 'abuse.detected', data);
+  });
+
+async function emailOf({ userId }: Member): Promise<string> {
+  const [row] = await sql()<{ email: string }[]>`
+    update users set email_verified_at = now() where id = ${userId} returning email`;
+  return row!.email;
+}
+
+/** All mails to that address. */
+function mailsTo(email: string): readonly string[] {
+  const directory = outboxDirectory(plane().config);
+  if (!existsSync(directory)) return [];
+  const mails = readdirSync(directory).filter((name) => name.endsWith('.eml'));
+  return mails
+    .map((name) => parseMail(readFileSync(join(directory, name), 'utf8')))
+    .filter(({ header }) => header('to') === email)
+    .map(({ header, text }) => `${header('subject')}\n${text}`);
+}
+
+const settled = (orgId: string) =>
+  until('all events are fanned out', async () => {
+    const [row] = await sql()<{ n: number }[]>`
+      select count(*) as n from events where org_id = ${orgId} and fanned_out_at is null`;
+    return row!.n === 0;
+  });
+const waitingFor = async ({ userId }: Member): Promise<number> => {
+  const [row] = await sql()<{ n: number }[]>`select count(*) as n from event_mail_queue where user_id = ${userId}`;
+  return row!.n;
+};
+const want = (by: Member, who: Member, events: readonly string[] = ['abuse.detected']) =>
+  by.call('PUT', `/v1/event-mail/${who.userId}`, { events });
+
+test('events: the own ones, newest first, filtered by name, agent and days', async () => {
+  const viewer = await plane().member('viewer');
+  const stranger = await plane().member('owner');
+  await abuse(viewer.orgId, 'first');
+  await abuse(viewer.orgId, 'second');
+  await abuse(stranger.orgId, 'foreign');
+  const events = async (query = '') => (await viewer.call('GET', `/v1/events${query}`)).body;
+  const all = await events();
+  expect(all.total).toBe(2);
+  expect(all.events.map((one: { data: { agentName: string } }) => one.data.agentName)).toEqual(['second', 'first']);
+  expect(all.events[0]).toEqual({
+    id: expect.any(String),
+    event: 'abuse.detected',
+    occurredAt: expect.stringMatching(/Z$/),
+    data: expect.objectContaining({ reason: 'rejections' }),
+  });
+  const today = new Date().toISOString().slice(0, 10);
+  expect((await events(`?agentId=${NIL}&event=abuse.detected&start=${today}&end=${today}`)).total).toBe(2);
+  expect((await events('?event=agent.created')).total).toBe(0);
+  expect((await events('?end=2020-01-01')).total).toBe(0);
+  expect((await events(`?agentId=${viewer.userId}`)).total).toBe(0);
+});
+
+test('mail: to the member who wants that event and has confirmed the address, and to nobody else', async () => {
+  const admin = await plane().member('admin');
+  const member = await plane().member('member', admin.orgId);
+  const other = await plane().member('viewer', admin.orgId);
+  const outsider = await plane().member('owner');
+  expect((await want(admin, member)).status).toBe(409); // not confirmed
+  const [to, notTo, foreign] = [await emailOf(member), await emailOf(other), await emailOf(outsider)];
+  expect((await want(member, other)).status).toBe(403);
+  expect((await want(admin, outsider)).status).toBe(404);
+  expect((await want(outsider, member)).status).toBe(404);
+  expect((await want(other, other, ['usage.threshold'])).status).toBe(200);
+  expect((await want(admin, member)).body.preference).toMatchObject({ email: to, events: ['abuse.detected'] });
+  await abuse(admin.orgId, 'Ada');
+  const mail = await plane().mail(to, 'abuse.detected');
+  expect(mail.text).toContain('abuse.detected  agent Ada  reason rejections');
+  await settled(admin.orgId);
+  expect([mailsTo(notTo), mailsTo(foreign)]).toEqual([[], []]);
+});
+
+test('mail: what happens within the pause comes in one mail, and names that a mail program makes a link of do not come', async () => {
+  const admin = await plane().member('admin');
+  const to = await emailOf(admin);
+  await want(admin, admin);
+  await abuse(admin.orgId, 'https://evil.example/login');
+  const first = await plane().mail(to, 'abuse.detected');
+  expect(first.text).not.toContain('evil');
+  expect(first.text).toContain(`agent ${NIL}`);
+  for (let i = 0; i < 25; i++) await abuse(admin.orgId, 'Ada');
+  await settled(admin.orgId);
+  expect([await waitingFor(admin), mailsTo(to).length]).toEqual([25, 1]);
+  await sql()`
+    update event_mail_recipients set last_mailed_at = now() - interval '1 hour' where user_id = ${admin.userId}`;
+  const second = await plane().mail(to, '25 events');
+  expect(second.text).toContain('… and 5 more');
+  expect(await waitingFor(admin)).toBe(0);
+});
+
+test('mail: an organization has its share of mails; what is over it waits', async () => {
+  const admin = await plane().member('admin');
+  const to = await emailOf(admin);
+  await want(admin, admin);
+  await sql()`
+    insert into throttle_windows (key, count, expires_at)
+    values (${`event-mail:${admin.orgId}`}, 100, now() + interval '1 hour')`;
+  await abuse(admin.orgId, 'Ada');
+  await until('it was looked at', async () => {
+    const [row] =
+      await sql()`select 1 from event_mail_recipients where user_id = ${admin.userId} and last_mailed_at is not null`;
+    return row !== undefined;
+  });
+  expect([await waitingFor(admin), mailsTo(to)]).toEqual([1, []]);
+});
+
+test('mail: whoever leaves gets none, not even what waits already; and everybody can end it', async () => {
+  const admin = await plane().member('admin');
+  const leaver = await plane().member('viewer', admin.orgId);
+  const stayer = await plane().member('viewer', admin.orgId);
+  for (const member of [leaver, stayer]) {
+    await emailOf(member);
+    await want(member, member);
+    await sql()`update event_mail_recipients set last_mailed_at = now() where user_id = ${member.userId}`;
+  }
+  await abuse(admin.orgId, 'Ada');
+  await settled(admin.orgId);
+  expect([await waitingFor(leaver), await waitingFor(stayer)]).toEqual([1, 1]);
+  expect((await leaver.call('DELETE', '/v1/members/me')).status).toBe(200);
+  expect((await want(stayer, stayer, [])).body.preference.events).toEqual([]);
+  expect((await sql()`select 1 from event_mail_recipients where org_id = ${admin.orgId}`).length).toBe(0);
+  const { preferences } = (await admin.call('GET', '/v1/event-mail')).body;
+  expect(preferences.map((one: { userId: string }) => one.userId).sort()).toEqual([admin.userId, stayer.userId].sort());
+});
