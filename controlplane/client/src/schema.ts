@@ -519,6 +519,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/event-mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getEventMail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-mail/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Role: viewer or higher. */
+        put: operations["putEventMailUserId"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects": {
         parameters: {
             query?: never;
@@ -565,6 +599,23 @@ export interface paths {
         };
         /** @description No session needed. */
         get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -778,6 +829,23 @@ export interface paths {
         put?: never;
         /** @description Role: admin or owner. */
         post: operations["postApiKeysIdRotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circuits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getCircuits"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2481,27 +2549,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Null with a management token: that is nobody. */
                         user: {
                             /** Format: uuid */
                             id: string;
                             email: string;
                             name: string;
                             emailVerified: boolean;
-                        } | null;
-                        /** @description The management token of the call; null in the session of a person. */
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** @description Null: never. */
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        } | null;
+                        };
                         /** Format: uuid */
                         orgId: string;
                         role: "viewer" | "member" | "admin" | "owner";
@@ -3886,27 +3940,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Null with a management token: that is nobody. */
                         user: {
                             /** Format: uuid */
                             id: string;
                             email: string;
                             name: string;
                             emailVerified: boolean;
-                        } | null;
-                        /** @description The management token of the call; null in the session of a person. */
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** @description Null: never. */
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        } | null;
+                        };
                         /** Format: uuid */
                         orgId: string;
                         role: "viewer" | "member" | "admin" | "owner";
@@ -4089,27 +4129,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Null with a management token: that is nobody. */
                         user: {
                             /** Format: uuid */
                             id: string;
                             email: string;
                             name: string;
                             emailVerified: boolean;
-                        } | null;
-                        /** @description The management token of the call; null in the session of a person. */
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** @description Null: never. */
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        } | null;
+                        };
                         /** Format: uuid */
                         orgId: string;
                         role: "viewer" | "member" | "admin" | "owner";
@@ -5051,6 +5077,212 @@ export interface operations {
             };
         };
     };
+    getEventMail: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        preferences: {
+                            /** Format: uuid */
+                            userId: string;
+                            email: string;
+                            name: string;
+                            /** @description Only confirmed addresses get mail. */
+                            emailVerified: boolean;
+                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                        }[];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
+    putEventMailUserId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        preference: {
+                            /** Format: uuid */
+                            userId: string;
+                            email: string;
+                            name: string;
+                            /** @description Only confirmed addresses get mail. */
+                            emailVerified: boolean;
+                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
     getProjects: {
         parameters: {
             query?: {
@@ -5653,6 +5885,105 @@ export interface operations {
             };
         };
     };
+    getEvents: {
+        parameters: {
+            query?: {
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                /** @description Events of that agent, which may be gone. */
+                agentId?: string;
+                start?: string;
+                end?: string;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                            /** Format: date-time */
+                            occurredAt: string;
+                            /** @description As webhooks get it. */
+                            data: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
     getWebhooks: {
         parameters: {
             query?: {
@@ -5676,7 +6007,7 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold")[];
+                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                             /** @enum {string} */
                             status: "active" | "paused";
                             /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
@@ -5758,7 +6089,7 @@ export interface operations {
             content: {
                 "application/json": {
                     url: string;
-                    events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold")[];
+                    events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                 };
             };
         };
@@ -5774,7 +6105,7 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold")[];
+                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                             /** @enum {string} */
                             status: "active" | "paused";
                             /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
@@ -5981,7 +6312,7 @@ export interface operations {
             content: {
                 "application/json": {
                     url?: string;
-                    events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold")[];
+                    events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                     /** @enum {string} */
                     status?: "active" | "paused";
                 };
@@ -5999,7 +6330,7 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold")[];
+                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                             /** @enum {string} */
                             status: "active" | "paused";
                             /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
@@ -6113,7 +6444,7 @@ export interface operations {
                             /** Format: uuid */
                             endpointId: string;
                             /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold";
+                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                             /** @enum {string} */
                             status: "pending" | "success" | "failed";
                             statusCode: string | null;
@@ -6233,7 +6564,7 @@ export interface operations {
                             /** Format: uuid */
                             endpointId: string;
                             /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold";
+                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                             /** @enum {string} */
                             status: "pending" | "success" | "failed";
                             statusCode: string | null;
@@ -6341,7 +6672,7 @@ export interface operations {
                             /** Format: uuid */
                             endpointId: string;
                             /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold";
+                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                             /** @enum {string} */
                             status: "pending" | "success" | "failed";
                             statusCode: string | null;
@@ -6352,7 +6683,7 @@ export interface operations {
                             createdAt: string;
                             payload: {
                                 /** @enum {string} */
-                                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold";
+                                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                                 /** Format: date-time */
                                 timestamp: string;
                                 data: {
@@ -6455,7 +6786,7 @@ export interface operations {
                             /** Format: uuid */
                             endpointId: string;
                             /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "usage.threshold";
+                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                             /** @enum {string} */
                             status: "pending" | "success" | "failed";
                             statusCode: string | null;
@@ -8008,6 +8339,112 @@ export interface operations {
             };
             /** @description Default Response */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
+    getCircuits: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                state?: "CLOSED" | "HALF_OPEN" | "OPEN";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        circuits: {
+                            providerSlug: string;
+                            displayName: string;
+                            builtIn: boolean;
+                            /** @description scheme://host[:port] of the provider. */
+                            origin: string;
+                            /** @enum {string} */
+                            state: "CLOSED" | "HALF_OPEN" | "OPEN";
+                            /** @description Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN. */
+                            reason: ("error_rate" | "probe_failed") | null;
+                            /**
+                             * Format: date-time
+                             * @description Of this state; null: it has never been another.
+                             */
+                            since: string | null;
+                            /**
+                             * Format: date-time
+                             * @description When the cooldown ends; null unless OPEN.
+                             */
+                            nextProbeAt: string | null;
+                            /** @description Accounts of the organization whose calls go there. */
+                            accounts: number;
+                        }[];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -49,7 +49,7 @@ export function buildAgents(app: App, { config, log, sql, vault, catalogue, tena
   agentRoutes(app, agents);
   const keys = new ApiKeyService(sql, agents);
   apiKeyRoutes(app, keys);
-  providerRoutes(app, catalogue);
+  providerRoutes(app, catalogue, sql);
   customProviderRoutes(app, customProviders);
   const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
   const dialer = new Dialer({

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
+import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, page } from '../http/pagination.js';
 import type { Catalogue } from './catalogue/catalogue.js';
+import { CircuitList, CircuitQuery, listCircuits } from './circuit-view.js';
 import { CredentialFields } from './custom/schema.js';
 
 const ProviderList = Type.Object({
@@ -11,7 +13,20 @@ const ProviderList = Type.Object({
   ...PageReply,
 });
 
-export function providerRoutes(app: App, catalogue: Catalogue): void {
+export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql): void {
+  app.get(
+    '/v1/circuits',
+    { config: { access: 'viewer' }, schema: { querystring: CircuitQuery, response: { 200: CircuitList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { state = null } = query;
+      const { rows, total } = await listCircuits(sql, catalogue, actor.orgId, state, {
+        limit,
+        offset,
+      });
+      return { circuits: [...rows], total, limit, offset };
+    },
+  );
   app.get(
     '/v1/providers',
     {

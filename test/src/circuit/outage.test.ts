@@ -57,6 +57,7 @@ async function health(): Promise<{ status: string; openai: { state: string; stat
     openai: body.providers.find((entry: { slug: string }) => entry.slug === 'openai'),
   };
 }
+const circuits = async () => (await tenant.call('GET', '/v1/circuits')).body.circuits;
 const events = () => receiver.received.map((one) => one.event);
 
 test('outage: errors open the circuit for everybody, the cooldown lets probes in, their success closes it', async () => {
@@ -64,6 +65,9 @@ test('outage: errors open the circuit for everybody, the cooldown lets probes in
   await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/events`, events: subscribed });
   expect(await health()).toMatchObject({ status: 'operational', openai: { state: 'CLOSED', status: 'operational' } });
   expect((await call()).status).toBe(200);
+  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const own = { providerSlug: 'openai', displayName: 'OpenAI', builtIn: true, origin, accounts: 1 };
+  expect(await circuits()).toEqual([{ ...own, state: 'CLOSED', reason: null, since: null, nextProbeAt: null }]);
 
   providerStatus = 503;
   const refused = await until('the circuit is open', async () => {
@@ -74,6 +78,14 @@ test('outage: errors open the circuit for everybody, the cooldown lets probes in
   expect(((await refused.json()) as { error: string }).error).toContain('failing');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   await until('the status page shows it', async () => (await health()).openai.state !== 'CLOSED');
+  const [shown] = await until('its own organization sees it', async () => {
+    await call(); // a failing probe opens it again when the cooldown is over already
+    const rows = await circuits();
+    return rows[0].state === 'OPEN' && rows;
+  });
+  expect(shown).toMatchObject({ ...own, since: expect.any(String), nextProbeAt: expect.any(String) });
+  expect(['error_rate', 'probe_failed']).toContain(shown.reason);
+  expect((await (await stack.tenant()).call('GET', '/v1/circuits')).body).toMatchObject({ circuits: [], total: 0 });
   await until('the event arrived', () => events().includes('provider.circuit_opened'));
 
   // Failing probes open it again, without another event and with three calls at most each time.
@@ -81,6 +93,10 @@ test('outage: errors open the circuit for everybody, the cooldown lets probes in
   await until('a probe failed', async () => {
     await call();
     return calls > before;
+  });
+  await until('it says why', async () => {
+    await call();
+    return (await circuits())[0].reason === 'probe_failed';
   });
 
   providerStatus = 200;

@@ -1,4 +1,5 @@
 import type { ExampleContext, Examples } from './example.js';
+import { newAccount, newAgent } from './provisioning.js';
 
 /** Nothing listens there: deliveries fail, and no example depends on their success. */
 const CLOSED = 'http://127.0.0.1:9/hook';
@@ -23,6 +24,28 @@ async function failedDelivery(context: ExampleContext): Promise<string> {
 
 export const EVENT_EXAMPLES: Examples = {
   'GET /v1/status': { prepare: () => ({}) },
+  'GET /v1/events': {
+    async prepare(context) {
+      await newAgent(context);
+      const { body } = await context.owner.call('GET', '/v1/events');
+      return { query: { agentId: body.events[0].data.agentId, event: 'agent.created' } };
+    },
+    foreign: { agentId: 200 }, // a filter over the organization's own events
+  },
+  'GET /v1/circuits': {
+    async prepare(context) {
+      await newAccount(context);
+      return {};
+    },
+  },
+  'GET /v1/event-mail': { prepare: () => ({}) },
+  'PUT /v1/event-mail/:userId': {
+    async prepare({ plane, owner, caller }) {
+      const { userId } = caller ?? owner;
+      await plane.database.sql`update users set email_verified_at = now() where id = ${userId}`;
+      return { params: { userId }, body: { events: ['usage.threshold'] } };
+    },
+  },
   'GET /v1/webhooks': { prepare: () => ({}) },
   'POST /v1/webhooks': { prepare: () => ({ body: { url: CLOSED, events: ['agent.created'] } }), success: 201 },
   'PATCH /v1/webhooks/:id': {

@@ -4,7 +4,7 @@ import { newProject } from './identity.js';
 
 const CREDENTIALS = { apiKey: 'sk-example-0123456789' };
 
-async function newAgent(context: ExampleContext): Promise<{ id: string; projectId: string }> {
+export async function newAgent(context: ExampleContext): Promise<{ id: string; projectId: string }> {
   const projectId = await newProject(context);
   const { body } = await context.owner.call('POST', '/v1/agents', { projectId, name: 'Example' });
   return { id: body.agent.id, projectId };
@@ -16,7 +16,7 @@ async function newKey(context: ExampleContext): Promise<string> {
   return body.key.id;
 }
 
-async function newAccount(context: ExampleContext): Promise<string> {
+export async function newAccount(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
   const { body } = await context.owner.call('POST', '/v1/providers/accounts', {
     agentId: id,

@@ -1,0 +1,65 @@
+/** The circuits that an organization's own calls go through, as it may see them: of what others do there, nothing. */
+import { type Static, Type } from 'typebox';
+import { circuitKey, parseCircuitKey } from '../circuit/circuit-key.js';
+import type { CircuitStateName } from '../circuit/state-machine.js';
+import type { Sql } from '../db/sql.js';
+import { type Listed, type Page, PageQuery, PageReply } from '../http/pagination.js';
+
+import type { Catalogue } from './catalogue/catalogue.js';
+import { splitBaseUrl } from './catalogue/provider.js';
+import * as store from './circuit-view-store.js';
+
+const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
+const State = Type.Unsafe<CircuitStateName>({ type: 'string', enum: STATES });
+const Reason = Type.Unsafe<'error_rate' | 'probe_failed' | null>({
+  anyOf: [{ type: 'string', enum: ['error_rate', 'probe_failed'] }, { type: 'null' }],
+  description: 'Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN.',
+});
+const nullable = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
+
+const CircuitView = Type.Object({
+  providerSlug: Type.String(),
+  displayName: Type.String(),
+  builtIn: Type.Boolean(),
+  origin: Type.String({ description: 'scheme://host[:port] of the provider.' }),
+  state: State,
+  reason: Reason,
+  since: nullable('Of this state; null: it has never been another.'),
+  nextProbeAt: nullable('When the cooldown ends; null unless OPEN.'),
+  accounts: Type.Integer({ description: 'Accounts of the organization whose calls go there.' }),
+});
+type CircuitView = Static<typeof CircuitView>;
+export const CircuitQuery = Type.Object({ ...PageQuery, state: Type.Optional(State) });
+export const CircuitList = Type.Object({ circuits: Type.Array(CircuitView), ...PageReply });
+
+export async function listCircuits(
+  sql: Sql,
+  catalogue: Catalogue,
+  orgId: string,
+  state: CircuitStateName | null,
+  page: Page,
+): Promise<Listed<CircuitView>> {
+  const fixed = catalogue.providers.flatMap(({ slug, baseUrl }) =>
+    baseUrl === null
+      ? []
+      : [{ slug, key: circuitKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin, orgId: null }) }],
+  );
+  const own = (await store.loadCustom(sql, orgId)).map((row) => ({
+    ...row,
+    key: circuitKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin, orgId }),
+  }));
+  const { rows, total } = await store.listOwnCircuits(sql, { orgId, fixed, own, state }, page);
+  const names = new Map(own.map(({ key, displayName }) => [key, displayName]));
+  return {
+    rows: rows.map(({ circuitKey: key, since, openUntil, ...row }) => ({
+      ...row,
+      displayName: names.get(key) ?? catalogue.get(row.providerSlug)?.displayName ?? row.providerSlug,
+      builtIn: !names.has(key),
+      origin: parseCircuitKey(key)?.origin ?? '',
+      since: since?.toISOString() ?? null,
+      nextProbeAt: row.state === 'OPEN' ? (openUntil?.toISOString() ?? null) : null,
+    })),
+    total,
+  };
+}
