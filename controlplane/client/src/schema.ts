@@ -1111,6 +1111,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Role: viewer or higher. */
+        get: operations["getUsageExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage/agents": {
         parameters: {
             query?: never;
@@ -9914,6 +9931,8 @@ export interface operations {
             query: {
                 agentIds: string;
                 period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
             };
             header?: never;
             path?: never;
@@ -9928,14 +9947,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
-                        period: "24h" | "7d" | "30d" | "90d";
+                        /** @description Null: the days that were asked for. */
+                        period: ("24h" | "7d" | "30d" | "90d") | null;
                         agents: {
                             /** Format: uuid */
                             agentId: string;
                             agentName: string;
-                            /** @enum {unknown} */
-                            period: "24h" | "7d" | "30d" | "90d";
+                            /** @description Null: the days that were asked for. */
+                            period: ("24h" | "7d" | "30d" | "90d") | null;
                             totalRequests: number;
                             errorRate: number;
                             p50Latency: number;
@@ -10119,6 +10138,8 @@ export interface operations {
         parameters: {
             query?: {
                 period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
             };
             header?: never;
             path: {
@@ -10135,8 +10156,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
-                        period: "24h" | "7d" | "30d" | "90d";
+                        /** @description Null: the days that were asked for. */
+                        period: ("24h" | "7d" | "30d" | "90d") | null;
                         totalRequests: number;
                         errorRate: number;
                         p50Latency: number;
@@ -10227,6 +10248,8 @@ export interface operations {
         parameters: {
             query?: {
                 period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
                 interval?: "hour" | "day";
             };
             header?: never;
@@ -10244,8 +10267,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
-                        period: "24h" | "7d" | "30d" | "90d";
+                        /** @description Null: the days that were asked for. */
+                        period: ("24h" | "7d" | "30d" | "90d") | null;
                         /** @enum {unknown} */
                         interval: "hour" | "day";
                         timeseries: {
@@ -10333,6 +10356,8 @@ export interface operations {
         parameters: {
             query?: {
                 period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
             };
             header?: never;
             path: {
@@ -10349,8 +10374,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
-                        period: "24h" | "7d" | "30d" | "90d";
+                        /** @description Null: the days that were asked for. */
+                        period: ("24h" | "7d" | "30d" | "90d") | null;
                         providers: {
                             providerSlug: string;
                             totalRequests: number;
@@ -10574,8 +10599,10 @@ export interface operations {
     getUsageAgentsAgentIdExport: {
         parameters: {
             query?: {
-                format?: "json" | "csv";
                 period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+                format?: "json" | "csv";
             };
             header?: never;
             path: {
@@ -10662,6 +10689,121 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+        };
+    };
+    getUsageExport: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                agentId?: string;
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        requestId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: uuid */
+                        agentId: string;
+                        /** Format: uuid */
+                        keyId: string;
+                        providerSlug: string;
+                        /** Format: uuid */
+                        accountId: string;
+                        method: string;
+                        path: string;
+                        status: number;
+                        error: string | null;
+                        model: string | null;
+                        tokensIn: number;
+                        tokensOut: number;
+                        tokensCacheRead: number;
+                        tokensCacheWrite: number;
+                        tokensReasoning: number;
+                        costCents: number;
+                        usageSource: string;
+                        priceSource: string;
+                        durationMs: number;
+                        ttfbMs: number | null;
+                        bytesIn: number;
+                        bytesOut: number;
+                        streamed: boolean;
+                        dataPlaneId: string;
+                    }[];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10875,6 +11017,17 @@ export interface operations {
                         p50Latency: number;
                         p95Latency: number;
                         rejectedRequests: number;
+                        /** @description Spend of the calendar month, US cents. */
+                        monthCents: number;
+                        budgetCents: number | null;
+                        budgetUsedPercent: number | null;
+                        /** @description Null until what is asked about is 24 hours old, and when it is gone. */
+                        forecast: {
+                            burnRateCentsPerHour: number;
+                            /** @description US cents with their fraction. */
+                            projectedMonthlyCents: number;
+                            daysUntilBudget: number | null;
+                        } | null;
                     };
                 };
             };
@@ -10944,6 +11097,7 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
+                groupBy?: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
             };
             header?: never;
             path?: never;
@@ -10981,6 +11135,24 @@ export interface operations {
                             /** @description US dollars to six decimals. */
                             costUsd: number;
                             avgLatency: number;
+                            rejectedRequests: number;
+                        }[];
+                        /** @description With groupBy: the ten largest, and all others. */
+                        groups?: {
+                            /** @description As in a breakdown; null: all others together. */
+                            value: string | null;
+                            name: string | null;
+                            timeseries: {
+                                bucket: string;
+                                requests: number | null;
+                                errors: number | null;
+                                tokensIn: number | null;
+                                tokensOut: number | null;
+                                costCents: number | null;
+                                costUsd: number | null;
+                                avgLatency: number | null;
+                                rejectedRequests: number | null;
+                            }[];
                         }[];
                     };
                 };
@@ -11050,7 +11222,7 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "key";
+                by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
                 limit?: number;
                 offset?: number;
             };
@@ -11078,20 +11250,19 @@ export interface operations {
                          */
                         to: string;
                         /** @enum {unknown} */
-                        by: "project" | "agent" | "provider" | "model" | "key";
+                        by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
                         rows: {
-                            /** @description A slug, a model or an id; empty, or the nil UUID, where it is not known. */
+                            /** @description A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known. */
                             value: string;
                             name: string | null;
-                            requests: number;
-                            errors: number;
-                            tokensIn: number;
-                            tokensOut: number;
-                            /** @description US cents with their fraction. */
-                            costCents: number;
-                            /** @description US dollars to six decimals. */
-                            costUsd: number;
-                            avgLatency: number;
+                            requests: number | null;
+                            errors: number | null;
+                            tokensIn: number | null;
+                            tokensOut: number | null;
+                            costCents: number | null;
+                            costUsd: number | null;
+                            avgLatency: number | null;
+                            rejectedRequests: number | null;
                         }[];
                         total: number;
                         limit: number;

@@ -169,6 +169,7 @@ function add(sum: UsageSums, entry: UsageEntry, failed: boolean): void {
   sum.costNanos += entry.costNanos;
   sum.durationMsSum += entry.durationMs;
   sum.sketch.add(entry.durationMs);
+  sum.sketch.addStatus(entry.kind.responseStatus);
 }
 
 function monthSum(

@@ -48,3 +48,16 @@ test('sketch: empty says 0; what one hour can hold stays small', () => {
   for (let ms = 0; ms <= 3_600_000; ms += 13) sketch.add(ms);
   expect(sketch.encode().length).toBeLessThan(2_400);
 });
+
+test('sketch: statuses are counted beside durations and change nothing about them', () => {
+  const sketch = sketchOf([10, 20, 30]);
+  for (const status of [200, 200, 0, 999]) sketch.addStatus(status);
+  const parts = Sketch.decode(Buffer.concat([sketch.encode(), sketch.encode()]));
+  expect([...parts.statuses()].sort(([a], [b]) => a - b)).toEqual([
+    [0, 2],
+    [200, 4],
+    [999, 2],
+  ]);
+  expect([parts.total, parts.quantile(0.5), parts.quantile(1)]).toEqual([6, 20, 30]);
+  expect([...sketchOf([4_294_967_295]).statuses()]).toEqual([]); // the longest duration is no status
+});

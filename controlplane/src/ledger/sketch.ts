@@ -1,10 +1,11 @@
 /**
- * Latency histogram that merges by concatenation.
+ * Histogram of calls by latency and by status that merges by concatenation.
  *
  * A duration falls into a bucket: up to 100 ms each millisecond has its own, above that bucket borders grow by
  * 2.5 %, so a quantile in whole milliseconds is off by less than 2 % (DDSketch's scheme with fixed borders). The stored form is a run of 4-byte
  * pairs (bucket u16, count u16, big endian). A bucket may occur several times and counts add up; therefore SQL merges
  * two sketches with `a || b` and a sum over many rows is `string_agg`. Writers compact a sketch that has grown long.
+ * Buckets from {@link STATUS_FIRST} on count answers by status instead.
  */
 const LINEAR_MAX_MS = 100;
 const GAMMA = 1.025;
@@ -12,6 +13,7 @@ const LOG_GAMMA = Math.log(GAMMA);
 /** Durations are uint32 on the wire; the last bucket holds the largest. */
 const DURATION_MS_MAX = 0xffff_ffff;
 const BUCKETS = bucketOf(DURATION_MS_MAX) + 1;
+const STATUS_FIRST = 1_024;
 const PAIR_BYTES = 4;
 const COUNT_MAX = 0xffff;
 
@@ -28,6 +30,8 @@ function middleOf(bucket: number): number {
   if (bucket <= LINEAR_MAX_MS) return bucket;
   return (LINEAR_MAX_MS * GAMMA ** (bucket - LINEAR_MAX_MS) * 2) / (1 + GAMMA);
 }
+
+const isLatency = (bucket: number): boolean => bucket < STATUS_FIRST;
 
 export class Sketch {
   readonly #counts = new Map<number, number>();
@@ -46,6 +50,16 @@ export class Sketch {
 
   add(durationMs: number): void {
     this.#count(bucketOf(durationMs), 1);
+  }
+
+  /** `status`: at most 999. */
+  addStatus(status: number): void {
+    this.#count(STATUS_FIRST + status, 1);
+  }
+
+  /** Status and how many had it. */
+  *statuses(): Generator<readonly [number, number]> {
+    for (const [bucket, count] of this.#counts) if (bucket >= STATUS_FIRST) yield [bucket - STATUS_FIRST, count];
   }
 
   merge(bytes: Uint8Array): void {
@@ -68,7 +82,7 @@ export class Sketch {
   /** The value of nearest rank: at least `quantile` of all durations are not above it. 0 when there are none. */
   quantile(quantile: number): number {
     let left = Math.max(1, Math.ceil(quantile * this.#total));
-    for (const bucket of [...this.#counts.keys()].sort((a, b) => a - b)) {
+    for (const bucket of [...this.#counts.keys()].filter(isLatency).sort((a, b) => a - b)) {
       left -= this.#counts.get(bucket)!;
       if (left <= 0) return Math.round(middleOf(bucket));
     }
@@ -76,8 +90,8 @@ export class Sketch {
   }
 
   #count(bucket: number, count: number): void {
-    const known = Math.min(bucket, BUCKETS - 1);
+    const known = isLatency(bucket) ? Math.min(bucket, BUCKETS - 1) : bucket;
     this.#counts.set(known, (this.#counts.get(known) ?? 0) + count);
-    this.#total += count;
+    if (isLatency(bucket)) this.#total += count;
   }
 }

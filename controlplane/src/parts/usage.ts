@@ -1,5 +1,6 @@
 /** Builds the ledger: ingest, retention, usage answers; a part of the composition root. */
 
+import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/units';
 import type { Config } from '../config.js';
@@ -56,8 +57,9 @@ export function buildUsage(
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
   const ingest = new Ingest(ingestSql, partitions, observers, ingestMetrics(metrics.registry), log);
   const gate = new QueryGate(reads);
-  usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), gate);
-  scopeRoutes(app, new ScopeReports(gate), new AgentFiguresReport(gate));
+  const sender = { gate, garbage: new ChunkGarbage(minorCollector()) };
+  usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), sender);
+  scopeRoutes(app, new ScopeReports(gate), new AgentFiguresReport(gate), sender);
   callRoutes(app, new Calls(gate));
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);

@@ -1,6 +1,6 @@
 /** SQL of the calls of an organization: a bounded piece of its records at a time, newest first. */
 import { containing } from '../db/like-pattern.js';
-import type { Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import { SEARCHED_TEXT } from '../ledger/search-index.js';
 import type { Call } from './call-schema.js';
 import { JSON_LINE } from './log-lines.js';
@@ -123,7 +123,7 @@ function matching(tx: Tx, filter: CallFilter) {
 }
 
 /** Records that came without their project are their agent's. */
-const ofProject = (tx: Tx, projectId: string) => tx`(project_id = ${projectId} or project_id is null
+export const ofProject = (sql: Sql | Tx, projectId: string) => sql`(project_id = ${projectId} or project_id is null
   and agent_id in (select a.id from agents a where a.project_id = ${projectId}))`;
 
 type CallRow = { readonly log: Omit<Call, keyof More> } & More;

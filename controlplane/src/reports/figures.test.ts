@@ -58,7 +58,14 @@ const CENT = 10_000_000;
 const HOUR = 3_600_000;
 test('forecast: burn per hour since the first spend of the last day, month so far plus burn for the hours left, days to budget', () => {
   const firstSpendMs = NOW - 24 * HOUR;
-  const input = { recentNanos: 240 * CENT, firstSpendMs, monthNanos: 1_000 * CENT, budgetCents: 1_240, nowMs: NOW };
+  const input = {
+    recentNanos: 240 * CENT,
+    firstSpendMs,
+    monthNanos: 1_000 * CENT,
+    budgetCents: 1_240,
+    createdMs: NOW - 24 * HOUR,
+    nowMs: NOW,
+  };
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
   expect(forecast(input)).toEqual({
     burnRateCentsPerHour: 10,
@@ -81,13 +88,19 @@ test('forecast: burn per hour since the first spend of the last day, month so fa
 });
 
 test('forecast: three calls of an agent that is four seconds old are no alarm', () => {
-  const young = { recentNanos: 300_000, firstSpendMs: NOW - 4_000, monthNanos: 300_000, budgetCents: 100, nowMs: NOW };
+  const spent = { recentNanos: 300_000, firstSpendMs: NOW - 4_000, monthNanos: 300_000, budgetCents: 1, nowMs: NOW };
+  const young = { ...spent, createdMs: NOW - 24 * HOUR + 1 };
   expect(forecast(young)).toEqual({
     burnRateCentsPerHour: 0.03,
-    projectedMonthlyCents: 7,
-    projectedMonthlyUsd: expect.closeTo(0.0691, 6),
+    projectedMonthlyCents: 0,
+    projectedMonthlyUsd: 0.0003,
     daysUntilBudget: null,
   });
+  expect(forecast({ ...young, createdMs: NOW - 24 * HOUR })).toMatchObject({
+    projectedMonthlyCents: 7,
+    daysUntilBudget: expect.closeTo(1.35, 1),
+  });
+  expect(forecast({ ...young, monthNanos: CENT }).daysUntilBudget).toBe(0); // spent is spent
 });
 
 test('dollars: six decimals of an exact sum, rounded half up', () => {

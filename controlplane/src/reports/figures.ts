@@ -1,5 +1,5 @@
 /** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage). Pure. */
-import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
+import { DAY_MS, HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
 import { nextMonth } from './period.js';
 
 const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);
@@ -31,6 +31,8 @@ interface ForecastInput {
   /** Spend of the calendar month. */
   readonly monthNanos: number;
   readonly budgetCents: number | null;
+  /** When the agent was made, or whatever spends, Unix ms. */
+  readonly createdMs: number;
   readonly nowMs: number;
 }
 
@@ -42,18 +44,34 @@ interface Forecast {
   readonly daysUntilBudget: number | null;
 }
 
-export function forecast({ recentNanos, firstSpendMs, monthNanos, budgetCents, nowMs }: ForecastInput): Forecast {
+/** Its first day says nothing about the rest of the month: until then there is only what has been spent. */
+export const isYoung = ({ createdMs, nowMs }: Pick<ForecastInput, 'createdMs' | 'nowMs'>): boolean =>
+  nowMs - createdMs < DAY_MS;
+
+/** As summaries of agents say it. */
+export function forecast(input: ForecastInput): Forecast {
+  const { burnRateCentsPerHour, projectedCents, daysUntilBudget } = outlookOf(input);
+  return {
+    burnRateCentsPerHour,
+    projectedMonthlyCents: Math.round(projectedCents),
+    projectedMonthlyUsd: rounded(projectedCents / 100, 6),
+    daysUntilBudget,
+  };
+}
+
+export function outlookOf(input: ForecastInput) {
+  const { recentNanos, firstSpendMs, monthNanos, budgetCents, nowMs } = input;
   // Over the time in which it was spent, so that a young agent's rate is no accident of when it was made.
   const hours = Math.max(1, Math.min(24, (nowMs - (firstSpendMs ?? nowMs)) / HOUR_MS));
   const burn = centsOf(recentNanos) / hours;
   const monthCents = centsOf(monthNanos);
   const hoursLeft = (nextMonth(nowMs) - nowMs) / HOUR_MS;
-  const projectedCents = monthCents + burn * hoursLeft;
+  const lasting = isYoung(input) ? 0 : burn;
+  const projectedCents = monthCents + lasting * hoursLeft;
   return {
     burnRateCentsPerHour: rounded(burn, 6),
-    projectedMonthlyCents: Math.round(projectedCents),
-    projectedMonthlyUsd: rounded(projectedCents / 100, 6),
-    daysUntilBudget: budgetCents === null ? null : daysLeft(budgetCents - monthCents, burn, hoursLeft),
+    projectedCents,
+    daysUntilBudget: budgetCents === null ? null : daysLeft(budgetCents - monthCents, lasting, hoursLeft),
   };
 }
 

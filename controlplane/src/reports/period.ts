@@ -20,7 +20,11 @@ export function periodRange(period: Period, nowMs: number): TimeRange {
   return { fromMs: toMs - PERIOD_HOURS[period] * HOUR_MS, toMs };
 }
 
-export const defaultInterval = (period: Period): Interval => (period === '24h' || period === '7d' ? 'hour' : 'day');
+/** Up to so long a series is by the hour, unless another interval is asked for. */
+const HOURLY_MS_MAX = 7 * DAY_MS;
+
+export const defaultInterval = ({ fromMs, toMs }: TimeRange): Interval =>
+  toMs - fromMs <= HOURLY_MS_MAX ? 'hour' : 'day';
 
 /**
  * Inclusive UTC days `YYYY-MM-DD`. Without a start: the first of the current month (or of the end's month, where that
@@ -35,10 +39,21 @@ export function dayRange(start: string | undefined, end: string | undefined, now
 }
 
 /** A period, days, or without both the last 24 hours. */
-export function askedRange(
-  { period, start, end }: { readonly period?: Period; readonly start?: string; readonly end?: string },
-  nowMs: number,
-): TimeRange {
+export interface AskedRange {
+  readonly period?: Period;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+/** Null: days. */
+export const periodOf = ({ period = '24h', start, end }: AskedRange): Period | null =>
+  start === undefined && end === undefined ? period : null;
+
+/** For the names of files. */
+export const nameOfRange = (asked: AskedRange): string =>
+  periodOf(asked) ?? [asked.start ?? 'until', asked.end ?? 'today'].join('-');
+
+export function askedRange({ period, start, end }: AskedRange, nowMs: number): TimeRange {
   if (start === undefined && end === undefined) return periodRange(period ?? '24h', nowMs);
   if (period !== undefined) throw new InvalidInput('give period, or start and end, not both');
   return dayRange(start, end, nowMs);
@@ -65,9 +80,18 @@ export const atMost = (ms: number): number => Math.min(ms, LAST_MS);
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
 
-/** Starts of all buckets of a range, oldest first; the first one may begin before the range does. */
-export function bucketStarts(range: TimeRange, interval: Interval): readonly number[] {
+/** A series of so many points is a year by the hour, or some thirty years by the day. */
+const BUCKETS_MAX = 10_000;
+
+/**
+ * Starts of all buckets of a range, oldest first; the first one may begin before the range does. Throws
+ * {@link InvalidInput} where they are too many.
+ */
+export function bucketStarts(range: TimeRange, interval: Interval, most = BUCKETS_MAX): readonly number[] {
   const width = interval === 'hour' ? HOUR_MS : DAY_MS;
+  if ((range.toMs - range.fromMs) / width > most) {
+    throw new InvalidInput(`a series has at most ${most} points: ask for less time, or interval=day`);
+  }
   const starts: number[] = [];
   for (let ms = floor(range.fromMs, width); ms < range.toMs; ms += width) starts.push(ms);
   return starts;

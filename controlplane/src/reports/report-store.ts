@@ -3,19 +3,20 @@ import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { Interval, TimeRange } from './period.js';
-import { type Dimension, rollupsBy, rollupsOfAgents, type Scope, whose } from './rollup-source.js';
+import { type Dimension, rollupsBy, rollupsOfAgents, rollupsOfBuckets, type Scope, whose } from './rollup-source.js';
 import type { Sums } from './sums.js';
 
 export interface ReportedAgent {
   readonly id: string;
   readonly name: string;
   readonly budgetCents: number | null;
+  readonly createdAt: Date;
 }
 
 /** Those of the agents that belong to the organization. */
 export function loadAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
   return sql<ReportedAgent[]>`
-    select id, name, budget_cents_monthly as "budgetCents" from agents
+    select id, name, budget_cents_monthly as "budgetCents", created_at as "createdAt" from agents
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
 }
 
@@ -28,11 +29,11 @@ export interface ProviderSums extends Sums {
 }
 
 /** Money as text: a sum may be above 2^53. */
-type Raw<T extends { readonly costNanos: bigint }> = Omit<T, 'costNanos'> & { readonly costNanos: string };
-const exact = <T extends { readonly costNanos: string }>(rows: readonly T[]) =>
+export type Raw<T extends { readonly costNanos: bigint }> = Omit<T, 'costNanos'> & { readonly costNanos: string };
+export const exact = <T extends { readonly costNanos: string }>(rows: readonly T[]) =>
   rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
 
-const SUMS = `sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn",
+export const SUMS = `sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn",
   sum(tokens_out)::bigint as "tokensOut", sum(cost_nanos)::text as "costNanos",
   sum(duration_ms_sum)::bigint as "durationMsSum"`;
 
@@ -91,7 +92,7 @@ export async function sumBy(
   };
 }
 
-function nameOf(sql: Sql | Tx, { orgId }: Scope, dimension: Dimension) {
+export function nameOf(sql: Sql | Tx, { orgId }: Scope, dimension: Dimension) {
   const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null }[dimension];
   if (table === null) return sql`null`;
   return sql`(select n.name from ${sql(table)} n where n.id = s.value::uuid and n.org_id = ${orgId})`;
@@ -108,13 +109,10 @@ export async function sumByBucket(
   range: TimeRange,
   interval: Interval,
 ): Promise<readonly BucketSums[]> {
-  const hours = sql`(
-    select * from usage_hourly
-     where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
   return exact(
     await sql<Raw<BucketSums>[]>`
       select date_trunc(${interval}, hour) as bucket, ${sql.unsafe(SUMS)}
-        from ${interval === 'hour' ? hours : rollupsBy(sql, scope, range, 'provider')} r
+        from ${rollupsOfBuckets(sql, scope, range, interval, 'provider')} r
        group by 1`,
   );
 }
@@ -184,12 +182,17 @@ export function sumSpend(
           from usage_hourly where agent_id = a.id and hour >= date_trunc('hour', ${since}::timestamptz)) r on true`;
 }
 
-/** Sketches of all calls of the scope behind each other. */
-export async function sketchesOf(sql: Sql | Tx, scope: Scope, range: TimeRange): Promise<Buffer> {
-  const [row] = await sql<{ sketches: Buffer }[]>`
-    select coalesce(string_agg(latency_sketch, ''::bytea), ''::bytea) as sketches
+/** All calls of the scope: how many, and their sketches behind each other. */
+export async function sketchesOf(
+  sql: Sql | Tx,
+  scope: Scope,
+  range: TimeRange,
+): Promise<{ readonly requests: number; readonly sketches: Buffer }> {
+  const [row] = await sql<{ requests: number; sketches: Buffer }[]>`
+    select coalesce(sum(requests), 0)::bigint as requests,
+           coalesce(string_agg(latency_sketch, ''::bytea), ''::bytea) as sketches
       from ${rollupsBy(sql, scope, range, 'provider')} r`;
-  return row!.sketches;
+  return row!;
 }
 
 export interface ReasonSum {
@@ -207,7 +210,7 @@ export function sumReasons(sql: Sql | Tx, scope: Scope, range: TimeRange): Promi
 }
 
 /** Refusals know no project: they count while there is their agent. */
-function ofProject(sql: Sql | Tx, { projectId }: Scope) {
+export function ofProject(sql: Sql | Tx, { projectId }: Scope) {
   return projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`;
 }
 

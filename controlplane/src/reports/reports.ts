@@ -9,13 +9,15 @@ import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';
 import { average, forecast, percentage, usdOf, wholeCents } from './figures.js';
 import {
+  type AskedRange,
+  askedRange,
   bucketName,
   bucketStarts,
   dayRange,
   defaultInterval,
   type Interval,
   type Period,
-  periodRange,
+  periodOf,
   type TimeRange,
 } from './period.js';
 import type { QueryGate } from './query-gate.js';
@@ -46,31 +48,36 @@ export class UsageReports {
     }));
   }
 
-  async summary(actor: Actor, agentId: string, period: Period): Promise<UsageSummary> {
+  async summary(actor: Actor, agentId: string, asked: AskedRange): Promise<UsageSummary> {
     const agent = await this.agent(actor, agentId);
-    const summaries = await this.#summaries(actor, [agent], period);
+    const summaries = await this.#summaries(actor, [agent], asked);
     return summaries.get(agent.id)!;
   }
 
   /** In the order of the ids. Any agent that is not of the organization makes the whole answer 404. */
-  async compare(actor: Actor, agentIds: readonly string[], period: Period): Promise<ComparedAgent[]> {
+  async compare(actor: Actor, agentIds: readonly string[], asked: AskedRange): Promise<ComparedAgent[]> {
     const agents = new Map((await store.loadAgents(this.sql, actor.orgId, agentIds)).map((agent) => [agent.id, agent]));
     if (agents.size < agentIds.length) throw new NotFound('agent');
-    const summaries = await this.#summaries(actor, [...agents.values()], period);
+    const summaries = await this.#summaries(actor, [...agents.values()], asked);
     return agentIds.map((id) => ({ agentId: id, agentName: agents.get(id)!.name, ...summaries.get(id)! }));
   }
 
-  async timeseries(actor: Actor, agentId: string, period: Period, given?: Interval): Promise<TimePoint[]> {
+  async timeseries(
+    actor: Actor,
+    agentId: string,
+    asked: AskedRange & { readonly interval?: Interval },
+  ): Promise<{ readonly interval: Interval; readonly timeseries: TimePoint[] }> {
     await this.agent(actor, agentId);
-    const range = periodRange(period, this.now());
-    const interval = given ?? defaultInterval(period);
+    const range = askedRange(asked, this.now());
+    const interval = asked.interval ?? defaultInterval(range);
+    const starts = bucketStarts(range, interval);
     const scope = ofAgents(actor, [agentId]);
     const [sums, refusals] = await this.gate.ask(actor.orgId, (tx) =>
       Promise.all([store.sumByBucket(tx, scope, range, interval), store.sumRejections(tx, scope, range, interval)]),
     );
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
     const rejected = totalsBy(refusals, (row) => row.bucket.getTime());
-    return bucketStarts(range, interval).map((ms) => {
+    const timeseries = starts.map((ms) => {
       const row = byBucket.get(ms);
       return {
         bucket: bucketName(ms),
@@ -82,11 +89,12 @@ export class UsageReports {
         rejectedRequests: rejected.get(ms) ?? 0,
       };
     });
+    return { interval, timeseries };
   }
 
-  async providers(actor: Actor, agentId: string, period: Period): Promise<ProviderBreakdown[]> {
+  async providers(actor: Actor, agentId: string, asked: AskedRange): Promise<ProviderBreakdown[]> {
     await this.agent(actor, agentId);
-    const range = periodRange(period, this.now());
+    const range = askedRange(asked, this.now());
     const [sums, rejected] = await this.#byProvider(actor, agentId, range, true);
     return withRefusedOnly(sums, rejected).map((row) => ({
       providerSlug: row.providerSlug,
@@ -112,10 +120,10 @@ export class UsageReports {
   async #summaries(
     actor: Actor,
     agents: readonly store.ReportedAgent[],
-    period: Period,
+    asked: AskedRange,
   ): Promise<ReadonlyMap<string, UsageSummary>> {
     const nowMs = this.now();
-    const range = periodRange(period, nowMs);
+    const range = askedRange(asked, nowMs);
     const ids = agents.map((agent) => agent.id);
     const [sums, refusals, spend] = await this.gate.ask(actor.orgId, (tx) =>
       Promise.all([
@@ -133,11 +141,12 @@ export class UsageReports {
         const { budgetCents } = agent;
         const { monthNanos, recentNanos, firstHour } = money;
         const firstSpendMs = firstHour?.getTime() ?? null;
-        const outlook = forecast({ monthNanos, recentNanos, firstSpendMs, budgetCents, nowMs });
+        const createdMs = agent.createdAt.getTime();
+        const outlook = forecast({ monthNanos, recentNanos, firstSpendMs, budgetCents, createdMs, nowMs });
         return [
           agent.id,
           {
-            ...summarise(rows, period),
+            ...summarise(rows, periodOf(asked)),
             budgetCents,
             budgetUsd: budgetCents === null ? null : budgetCents / 100,
             ...outlook,
@@ -162,7 +171,7 @@ export class UsageReports {
 
 const ofAgents = ({ orgId }: Actor, agentIds: readonly string[]): Scope => ({ orgId, projectId: null, agentIds });
 
-function summarise(rows: readonly store.ProviderSums[], period: Period) {
+function summarise(rows: readonly store.ProviderSums[], period: Period | null) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0);
   const costNanos = rows.reduce((sum, row) => sum + row.costNanos, 0n);
   const latency = new Sketch();

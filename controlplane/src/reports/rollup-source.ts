@@ -5,7 +5,7 @@
  */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
-import type { TimeRange } from './period.js';
+import type { Interval, TimeRange } from './period.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
@@ -35,6 +35,20 @@ export function rollupsBy(sql: Sql | Tx, scope: Scope, range: TimeRange, dimensi
   const value = dimension === 'project' ? 'project_id::text' : 'value';
   const days = sql`usage_daily_by d where dimension = ${stored} and`;
   return span(sql, scope, range, days, columns, sql.unsafe(`${value} as value, ${SUMS}`));
+}
+
+/** The same, of days as a whole or of each hour. */
+export function rollupsOfBuckets(
+  sql: Sql | Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+  dimension: Dimension,
+) {
+  if (interval === 'day') return rollupsBy(sql, scope, range, dimension);
+  return sql`(
+    select hour, ${sql.unsafe(`${VALUE[dimension]} as value, ${SUMS}`)} from usage_hourly
+     where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
 }
 
 /** Rows of (hour, agent_id, provider_slug, sums, sketch). */

@@ -1,25 +1,18 @@
-import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import { Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { isUuid } from '../ledger/checks.js';
-import { exportLogs } from './export.js';
+import { type ExportSender, sendExport } from './export-reply.js';
 import type { UsageLogs } from './logs.js';
-import { defaultInterval, type Period, periodRange } from './period.js';
-import type { QueryGate } from './query-gate.js';
+import { askedRange, nameOfRange, periodOf } from './period.js';
 import type { UsageReports } from './reports.js';
 import * as schema from './schema.js';
 
-const DEFAULT_PERIOD: Period = '24h';
 const COMPARED_MAX = 20;
 const access = { access: 'viewer', project: { params: { agentId: 'agent' } } } as const;
-const CONTENT_TYPE = {
-  json: 'application/json; charset=utf-8',
-  csv: 'text/csv; charset=utf-8; header=present',
-} as const;
 
-export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, gate: QueryGate): void {
+export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, sender: ExportSender): void {
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/compare',
@@ -27,9 +20,9 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, ga
       config: { access: 'viewer', project: { query: { agentIds: 'agents' } } },
       schema: { querystring: schema.CompareQuery, response: { 200: schema.CompareReply } },
     },
-    async ({ actor, query: { agentIds, period = DEFAULT_PERIOD } }) => ({
-      period,
-      agents: await reports.compare(actor, parseAgentIds(agentIds), period),
+    async ({ actor, query }) => ({
+      period: periodOf(query),
+      agents: await reports.compare(actor, parseAgentIds(query.agentIds), query),
     }),
   );
   app.get(
@@ -39,8 +32,8 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, ga
   );
   app.get(
     '/v1/usage/agents/:agentId/summary',
-    { config: access, schema: { params, querystring: schema.PeriodQuery, response: { 200: schema.UsageSummary } } },
-    async ({ actor, params, query }) => reports.summary(actor, params.agentId, query.period ?? DEFAULT_PERIOD),
+    { config: access, schema: { params, querystring: schema.RangeQuery, response: { 200: schema.UsageSummary } } },
+    async ({ actor, params, query }) => reports.summary(actor, params.agentId, query),
   );
   app.get(
     '/v1/usage/agents/:agentId/timeseries',
@@ -48,26 +41,24 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, ga
       config: access,
       schema: { params, querystring: schema.TimeseriesQuery, response: { 200: schema.TimeseriesReply } },
     },
-    async ({ actor, params, query: { period = DEFAULT_PERIOD, interval = defaultInterval(period) } }) => ({
-      period,
-      interval,
-      timeseries: await reports.timeseries(actor, params.agentId, period, interval),
+    async ({ actor, params, query }) => ({
+      period: periodOf(query),
+      ...(await reports.timeseries(actor, params.agentId, query)),
     }),
   );
   app.get(
     '/v1/usage/agents/:agentId/providers',
-    { config: access, schema: { params, querystring: schema.PeriodQuery, response: { 200: schema.ProvidersReply } } },
-    async ({ actor, params, query: { period = DEFAULT_PERIOD } }) => ({
-      period,
-      providers: await reports.providers(actor, params.agentId, period),
+    { config: access, schema: { params, querystring: schema.RangeQuery, response: { 200: schema.ProvidersReply } } },
+    async ({ actor, params, query }) => ({
+      period: periodOf(query),
+      providers: await reports.providers(actor, params.agentId, query),
     }),
   );
-  logRoutes(app, reports, logs, gate);
+  logRoutes(app, reports, logs, sender);
 }
 
-function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, gate: QueryGate): void {
+function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sender: ExportSender): void {
   const params = schema.AgentParams;
-  const garbage = new ChunkGarbage(minorCollector());
   app.get(
     '/v1/usage/agents/:agentId/logs',
     { config: access, schema: { params, querystring: schema.LogsQuery, response: { 200: schema.LogsReply } } },
@@ -83,14 +74,14 @@ function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, gate: Query
       config: access,
       schema: { params, querystring: schema.ExportQuery, response: { 200: Type.Array(schema.LogRecord) } },
     },
-    async ({ actor, params: { agentId }, query: { format = 'json', period = DEFAULT_PERIOD } }, reply) => {
+    async ({ actor, params: { agentId }, query }, reply) => {
       await reports.agent(actor, agentId);
-      const range = periodRange(period, reports.now());
-      const stream = exportLogs(gate, garbage, { orgId: actor.orgId, agentId, range, format });
-      void reply
-        .header('content-type', CONTENT_TYPE[format])
-        .header('content-disposition', `attachment; filename="usage-${agentId}-${period}.${format}"`);
-      return reply.send(stream as unknown as schema.LogRecord[]); // sent as it is; the schema documents its rows
+      const name = `${agentId}-${nameOfRange(query)}`;
+      return sendExport(reply, sender, name, {
+        scope: { orgId: actor.orgId, projectId: null, agentIds: [agentId] },
+        range: askedRange(query, reports.now()),
+        format: query.format,
+      });
     },
   );
 }

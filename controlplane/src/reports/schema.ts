@@ -1,5 +1,5 @@
 /** Shapes of the usage endpoints (docs/contract.md#usage). */
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
 import { INTERVALS, PERIODS } from './period.js';
@@ -9,22 +9,26 @@ export const AgentParams = Type.Object({ agentId: Uuid });
 
 const AnyPeriod = Type.Enum([...PERIODS]);
 const AnyInterval = Type.Enum([...INTERVALS]);
+const PeriodOrNull = Type.Union([AnyPeriod, Type.Null()], { description: 'Null: the days that were asked for.' });
 const OptionalPeriod = Type.Optional(AnyPeriod);
 const Count = Type.Integer();
 export const Usd = Type.Number({ description: 'US dollars to six decimals.' });
 
+const orNull = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 /** Cents with their fraction. */
 export const Cents = Type.Number({ description: 'US cents with their fraction.' });
 /** A period, or days instead. */
 export const rangeFields = { period: OptionalPeriod, start: Type.Optional(Day), end: Type.Optional(Day) };
 
 export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
-export const PeriodQuery = Type.Object({ period: OptionalPeriod });
-export const TimeseriesQuery = Type.Object({ period: OptionalPeriod, interval: Type.Optional(AnyInterval) });
-export const ExportQuery = Type.Object({ format: Type.Optional(Type.Enum(['json', 'csv'])), period: OptionalPeriod });
+export const RangeQuery = Type.Object(rangeFields);
+export const TimeseriesQuery = Type.Object({ ...rangeFields, interval: Type.Optional(AnyInterval) });
+const exportFields = { ...rangeFields, format: Type.Optional(Type.Enum(['json', 'csv'])) };
+export const ExportQuery = Type.Object(exportFields);
+export type ExportQuery = Static<typeof ExportQuery>;
 export const CompareQuery = Type.Object({
   agentIds: Type.String({ minLength: 36, maxLength: 2_000 }),
-  period: OptionalPeriod,
+  ...rangeFields,
 });
 export const LogsQuery = Type.Object({
   ...PageQuery,
@@ -51,7 +55,7 @@ export type ProviderUsage = Static<typeof ProviderUsage>;
 export const UsageReply = Type.Object({ usage: Type.Array(ProviderUsage) });
 
 const summaryFields = {
-  period: AnyPeriod,
+  period: PeriodOrNull,
   totalRequests: Count,
   errorRate: Type.Number(),
   p50Latency: Type.Number(),
@@ -71,7 +75,7 @@ export type UsageSummary = Static<typeof UsageSummary>;
 
 export const ComparedAgent = Type.Object({ agentId: Uuid, agentName: Type.String(), ...summaryFields });
 export type ComparedAgent = Static<typeof ComparedAgent>;
-export const CompareReply = Type.Object({ period: AnyPeriod, agents: Type.Array(ComparedAgent) });
+export const CompareReply = Type.Object({ period: PeriodOrNull, agents: Type.Array(ComparedAgent) });
 
 export const TimePoint = Type.Object({
   bucket: Type.String(),
@@ -84,7 +88,7 @@ export const TimePoint = Type.Object({
 });
 export type TimePoint = Static<typeof TimePoint>;
 export const TimeseriesReply = Type.Object({
-  period: AnyPeriod,
+  period: PeriodOrNull,
   interval: AnyInterval,
   timeseries: Type.Array(TimePoint),
 });
@@ -102,7 +106,7 @@ export const ProviderBreakdown = Type.Object({
   rejectedRequests: Count,
 });
 export type ProviderBreakdown = Static<typeof ProviderBreakdown>;
-export const ProvidersReply = Type.Object({ period: AnyPeriod, providers: Type.Array(ProviderBreakdown) });
+export const ProvidersReply = Type.Object({ period: PeriodOrNull, providers: Type.Array(ProviderBreakdown) });
 
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 export const LogRecord = Type.Object({
@@ -140,8 +144,17 @@ export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply
 const scopeFields = { projectId: Type.Optional(Uuid), agentId: Type.Optional(Uuid), ...rangeFields };
 export const ScopeQuery = Type.Object(scopeFields);
 export type ScopeQuery = Static<typeof ScopeQuery>;
-export const ScopeSeriesQuery = Type.Object({ ...scopeFields, interval: Type.Optional(AnyInterval) });
-export const BreakdownQuery = Type.Object({ ...scopeFields, by: Type.Enum([...DIMENSIONS]), ...PageQuery });
+export const GROUPS = [...DIMENSIONS, 'status', 'reason'] as const;
+export type GroupBy = (typeof GROUPS)[number];
+const AnyGroup = Type.Enum([...GROUPS]);
+export const ScopeSeriesQuery = Type.Object({
+  ...scopeFields,
+  interval: Type.Optional(AnyInterval),
+  groupBy: Type.Optional(AnyGroup),
+});
+export type ScopeSeriesQuery = Static<typeof ScopeSeriesQuery>;
+export const BreakdownQuery = Type.Object({ ...scopeFields, by: AnyGroup, ...PageQuery });
+export const ScopeExportQuery = Type.Object({ ...scopeFields, ...exportFields });
 
 const sums = {
   requests: Count,
@@ -154,6 +167,11 @@ const sums = {
 };
 const Hour = Type.String({ format: 'date-time', description: 'Whole hours, UTC.' });
 export const span = { from: Hour, to: Hour };
+const Forecast = Type.Object({
+  burnRateCentsPerHour: Type.Number(),
+  projectedMonthlyCents: Cents,
+  daysUntilBudget: Type.Union([Type.Number(), Type.Null()]),
+});
 export const ScopeSummary = Type.Object({
   ...span,
   ...sums,
@@ -161,19 +179,50 @@ export const ScopeSummary = Type.Object({
   p50Latency: Type.Number(),
   p95Latency: Type.Number(),
   rejectedRequests: Count,
+  monthCents: Type.Number({ description: 'Spend of the calendar month, US cents.' }),
+  budgetCents: orNull(Count),
+  budgetUsedPercent: orNull(Type.Number()),
+  forecast: Type.Union([Forecast, Type.Null()], {
+    description: 'Null until what is asked about is 24 hours old, and when it is gone.',
+  }),
 });
 export type ScopeSummary = Static<typeof ScopeSummary>;
-const Bucket = Type.Object({ bucket: Type.String(), ...sums });
-export const ScopeSeries = Type.Object({ ...span, interval: AnyInterval, timeseries: Type.Array(Bucket) });
+const groupFigures = {
+  requests: orNull(Count),
+  errors: orNull(Count),
+  tokensIn: orNull(Count),
+  tokensOut: orNull(Count),
+  costCents: orNull(Cents),
+  costUsd: orNull(Usd),
+  avgLatency: orNull(Type.Number()),
+  rejectedRequests: orNull(Count),
+};
+const GroupFigures = Type.Object(groupFigures, { description: 'Null: not known of such a group.' });
+export type GroupFigures = Static<typeof GroupFigures>;
+const Bucket = Type.Object({ bucket: Type.String(), ...sums, rejectedRequests: Count });
+const SeriesGroup = Type.Object({
+  value: Type.Union([Type.String(), Type.Null()], { description: 'As in a breakdown; null: all others together.' }),
+  name: OptionalText,
+  timeseries: Type.Array(Type.Object({ bucket: Type.String(), ...groupFigures })),
+});
+export type SeriesGroup = Static<typeof SeriesGroup>;
+export const ScopeSeries = Type.Object({
+  ...span,
+  interval: AnyInterval,
+  timeseries: Type.Array(Bucket),
+  groups: Type.Optional(Type.Array(SeriesGroup, { description: 'With groupBy: the ten largest, and all others.' })),
+});
 export type ScopeSeries = Static<typeof ScopeSeries>;
 const BreakdownRow = Type.Object({
-  value: Type.String({ description: 'A slug, a model or an id; empty, or the nil UUID, where it is not known.' }),
+  value: Type.String({
+    description: 'A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known.',
+  }),
   name: OptionalText,
-  ...sums,
+  ...groupFigures,
 });
 export const Breakdown = Type.Object({
   ...span,
-  by: Type.Enum([...DIMENSIONS]),
+  by: AnyGroup,
   rows: Type.Array(BreakdownRow),
   ...PageReply,
 });

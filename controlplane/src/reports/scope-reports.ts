@@ -1,20 +1,32 @@
 /** Usage of an organization, of a project or of one agent, those that are gone included: it outlives what it is about. */
-import { DAY_MS } from '@acg/base/units';
 import type { Tx } from '../db/sql.js';
 import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
-import type { Page } from '../http/pagination.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';
-import { percentage } from './figures.js';
-import { askedRange, bucketName, bucketStarts, type Interval, type TimeRange } from './period.js';
+import { centsOf, isYoung, outlookOf, percentage } from './figures.js';
+import { callsByStatus, ofCalls, ofRefusals, ofSums } from './group-figures.js';
+import { groupSeries, mostFirst } from './group-series.js';
+import { reasonsByBucket } from './group-store.js';
+import { askedRange, bucketName, bucketStarts, defaultInterval, type TimeRange } from './period.js';
 import type { QueryGate } from './query-gate.js';
 import * as store from './report-store.js';
-import type { Dimension, Scope } from './rollup-source.js';
-import type { Breakdown, Refusals, ScopeQuery, ScopeSeries, ScopeSummary } from './schema.js';
+import type { Scope } from './rollup-source.js';
+import type {
+  Breakdown,
+  GroupBy,
+  Refusals,
+  ScopeQuery,
+  ScopeSeries,
+  ScopeSeriesQuery,
+  ScopeSummary,
+} from './schema.js';
+import { loadScopeSpend, type ScopeSpend } from './scope-spend-store.js';
 import { added, NOTHING, shown } from './sums.js';
 
-/** Up to so long a series is by the hour, unless another interval is asked for. */
-const HOURLY_MS_MAX = 7 * DAY_MS;
+/** Of each group; a month by the hour. */
+const GROUPED_MAX = 800;
 
 export class ScopeReports {
   constructor(
@@ -24,15 +36,17 @@ export class ScopeReports {
 
   async summary(actor: Actor, query: ScopeQuery): Promise<ScopeSummary> {
     const { scope, range } = this.#asked(actor, query);
-    const [days, sketches, reasons] = await this.#ask(scope, (tx) =>
+    const nowMs = this.now();
+    const [days, sketches, reasons, spend] = await this.#ask(scope, (tx) =>
       Promise.all([
         store.sumByBucket(tx, scope, range, 'day'),
         store.sketchesOf(tx, scope, range),
         store.sumReasons(tx, scope, range),
+        loadScopeSpend(tx, scope, monthOf(nowMs), nowMs),
       ]),
     );
     const total = days.reduce(added, NOTHING);
-    const latency = Sketch.decode(sketches);
+    const latency = Sketch.decode(sketches.sketches);
     return {
       ...spanOf(range),
       ...shown(total),
@@ -40,31 +54,46 @@ export class ScopeReports {
       p50Latency: latency.quantile(0.5),
       p95Latency: latency.quantile(0.95),
       rejectedRequests: reasons.reduce((sum, { count }) => sum + count, 0),
+      ...spending(spend, nowMs),
     };
   }
 
-  async timeseries(actor: Actor, query: ScopeQuery & { interval?: Interval }): Promise<ScopeSeries> {
+  async timeseries(actor: Actor, query: ScopeSeriesQuery): Promise<ScopeSeries> {
+    const { groupBy } = query;
     const { scope, range } = this.#asked(actor, query);
-    const interval = query.interval ?? (range.toMs - range.fromMs <= HOURLY_MS_MAX ? 'hour' : 'day');
-    const sums = await this.#ask(scope, (tx) => store.sumByBucket(tx, scope, range, interval));
+    const interval = query.interval ?? defaultInterval(range);
+    const starts = groupBy === undefined ? bucketStarts(range, interval) : bucketStarts(range, interval, GROUPED_MAX);
+    const [sums, refusals, groups] = await this.#ask(scope, (tx) =>
+      Promise.all([
+        store.sumByBucket(tx, scope, range, interval),
+        reasonsByBucket(tx, scope, range, interval),
+        groupBy === undefined ? null : groupSeries(tx, scope, range, interval, groupBy),
+      ]),
+    );
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
-    const timeseries = bucketStarts(range, interval).map((ms) => ({
+    const refused = new Map<number, number>();
+    for (const { bucket, count } of refusals) {
+      refused.set(bucket.getTime(), (refused.get(bucket.getTime()) ?? 0) + count);
+    }
+    const timeseries = starts.map((ms) => ({
       bucket: bucketName(ms),
       ...shown(byBucket.get(ms) ?? NOTHING),
+      rejectedRequests: refused.get(ms) ?? 0,
     }));
-    return { ...spanOf(range), interval, timeseries };
+    return { ...spanOf(range), interval, timeseries, ...(groups === null ? {} : { groups }) };
   }
 
-  async breakdown(actor: Actor, by: Dimension, query: ScopeQuery, page: Page): Promise<Breakdown> {
+  async breakdown(actor: Actor, by: GroupBy, query: ScopeQuery, page: Page): Promise<Breakdown> {
     const { scope, range } = this.#asked(actor, query);
-    const { rows, total } = await this.#ask(scope, (tx) => store.sumBy(tx, scope, range, by, page));
-    return {
-      ...spanOf(range),
-      by,
-      rows: rows.map((row) => ({ value: row.value, name: row.name, ...shown(row) })),
-      total,
-      ...page,
-    };
+    const { rows, total } = await this.#ask(scope, (tx) => breakdownRows(tx, scope, range, by, page));
+    return { ...spanOf(range), by, rows: [...rows], total, ...page };
+  }
+
+  /** What an export is of, once it is known that there is, or was, such a thing. */
+  async exported(actor: Actor, query: ScopeQuery): Promise<{ readonly scope: Scope; readonly range: TimeRange }> {
+    const asked = this.#asked(actor, query);
+    await this.#ask(asked.scope, async () => {});
+    return asked;
   }
 
   async refusals(actor: Actor, query: ScopeQuery): Promise<Refusals> {
@@ -88,6 +117,46 @@ export class ScopeReports {
       range: askedRange(query, this.now()),
     };
   }
+}
+
+function spending({ monthNanos, recentNanos, firstHour, budgetCents, createdAt }: ScopeSpend, nowMs: number) {
+  const monthCents = centsOf(monthNanos);
+  const age = { createdMs: createdAt?.getTime() ?? nowMs, nowMs };
+  const outlook = outlookOf({
+    monthNanos,
+    recentNanos,
+    firstSpendMs: firstHour?.getTime() ?? null,
+    budgetCents,
+    ...age,
+  });
+  const { burnRateCentsPerHour, projectedCents: projectedMonthlyCents, daysUntilBudget } = outlook;
+  return {
+    monthCents,
+    budgetCents,
+    budgetUsedPercent: budgetCents ? percentage(monthCents, budgetCents) : null,
+    forecast: isYoung(age) ? null : { burnRateCentsPerHour, projectedMonthlyCents, daysUntilBudget },
+  };
+}
+
+async function breakdownRows(tx: Tx, scope: Scope, range: TimeRange, by: GroupBy, page: Page): Promise<Listed<Row>> {
+  if (by !== 'status' && by !== 'reason') {
+    const { rows, total } = await store.sumBy(tx, scope, range, by, page);
+    return { rows: rows.map((row) => ({ value: row.value, name: row.name, ...ofSums(row) })), total };
+  }
+  const rows =
+    by === 'reason'
+      ? (await store.sumReasons(tx, scope, range)).map(({ reason, count }) => [reason, ofRefusals(count)] as const)
+      : await callsOfStatuses(tx, scope, range);
+  const shownRows = rows.slice(page.offset, page.offset + page.limit);
+  return { rows: shownRows.map(([value, figures]) => ({ value, name: null, ...figures })), total: rows.length };
+}
+
+type Row = Breakdown['rows'][number];
+
+async function callsOfStatuses(tx: Tx, scope: Scope, range: TimeRange) {
+  const { requests, sketches } = await store.sketchesOf(tx, scope, range);
+  const calls = mostFirst(callsByStatus(Sketch.decode(sketches), requests));
+  return calls.map(([status, count]) => [status, ofCalls(count)] as const);
 }
 
 /** Asks about a scope that the organization has or had. Throws {@link NotFound}. */

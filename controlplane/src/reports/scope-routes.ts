@@ -1,8 +1,11 @@
 /** Usage of an organization, its projects and agents. */
+import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import type { AgentFiguresReport } from './agent-figures.js';
 import { AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
+import { type ExportSender, sendExport } from './export-reply.js';
+import { nameOfRange } from './period.js';
 import * as schema from './schema.js';
 import type { ScopeReports } from './scope-reports.js';
 
@@ -11,7 +14,17 @@ const config = {
   project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
 } as const;
 
-export function scopeRoutes(app: App, reports: ScopeReports, agents: AgentFiguresReport): void {
+export function scopeRoutes(app: App, reports: ScopeReports, agents: AgentFiguresReport, sender: ExportSender): void {
+  app.get(
+    '/v1/usage/export',
+    { config, schema: { querystring: schema.ScopeExportQuery, response: { 200: Type.Array(schema.LogRecord) } } },
+    async ({ actor, query }, reply) => {
+      const { scope, range } = await reports.exported(actor, query);
+      const of = query.agentId ?? scope.projectId ?? 'organization';
+      const name = `${of}-${nameOfRange(query)}`;
+      return sendExport(reply, sender, name, { scope, range, format: query.format });
+    },
+  );
   app.get(
     '/v1/usage/agents',
     {

@@ -182,7 +182,7 @@ test('summary: every field', async () => {
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
   // Spent since the hour in which the first of it was, that of 01:00.
   const burn = 6.8 / (9 + 40 / 60);
-  expect(await reports().summary(actor(), agent.id, '24h')).toEqual({
+  expect(await reports().summary(actor(), agent.id, { period: '24h' })).toEqual({
     period: '24h',
     totalRequests: 7,
     errorRate: 28.57,
@@ -198,8 +198,14 @@ test('summary: every field', async () => {
     daysUntilBudget: null, // the month ends in nine days
     rejectedRequests: 44,
   });
-  expect(await reports().summary(actor(), agent.id, '7d')).toMatchObject({ totalRequests: 8, costCents: 107 });
-  expect(await reports().summary(actor(), agent.id, '90d')).toMatchObject({ totalRequests: 9, costCents: 1_107 });
+  expect(await reports().summary(actor(), agent.id, { period: '7d' })).toMatchObject({
+    totalRequests: 8,
+    costCents: 107,
+  });
+  expect(await reports().summary(actor(), agent.id, { period: '90d' })).toMatchObject({
+    totalRequests: 9,
+    costCents: 1_107,
+  });
 });
 
 test('summary: an agent without calls has zeros, and no forecast of a budget', async () => {
@@ -224,7 +230,7 @@ test('summary: an agent without calls has zeros, and no forecast of a budget', a
 });
 
 test('timeseries: zero-filled over the whole period, sums equal the summary, whatever the interval', async () => {
-  const hours = await reports().timeseries(actor(), agent.id, '24h');
+  const { timeseries: hours } = await reports().timeseries(actor(), agent.id, { period: '24h' });
   expect(hours).toHaveLength(24);
   expect(hours[0]!.bucket).toBe('2024-11-20 11:00:00');
   expect(hours.filter((point) => point.requests > 0)).toEqual([
@@ -266,9 +272,9 @@ test('timeseries: zero-filled over the whole period, sums equal the summary, wha
     rejectedRequests: 7,
   });
   for (const period of ['24h', '7d', '30d', '90d'] as const) {
-    const { totalRequests, rejectedRequests } = await reports().summary(actor(), agent.id, period);
+    const { totalRequests, rejectedRequests } = await reports().summary(actor(), agent.id, { period });
     for (const interval of ['hour', 'day'] as const) {
-      const points = await reports().timeseries(actor(), agent.id, period, interval);
+      const { timeseries: points } = await reports().timeseries(actor(), agent.id, { period, interval });
       expect(points.reduce((sum, point) => sum + point.requests, 0)).toBe(totalRequests);
       expect(points.reduce((sum, point) => sum + point.rejectedRequests, 0)).toBe(rejectedRequests);
       const steps = points
@@ -280,7 +286,7 @@ test('timeseries: zero-filled over the whole period, sums equal the summary, wha
 });
 
 test('breakdown: each provider, each figure', async () => {
-  const rows = await reports().providers(actor(), agent.id, '24h');
+  const rows = await reports().providers(actor(), agent.id, { period: '24h' });
   expect(rows).toEqual([
     {
       providerSlug: 'openai',
@@ -334,13 +340,13 @@ test('breakdown: each provider, each figure', async () => {
 });
 
 test('compare: the summaries of up to 20 agents in their order', async () => {
-  const both = await reports().compare(actor(), [other.id, agent.id], '24h');
+  const both = await reports().compare(actor(), [other.id, agent.id], { period: '24h' });
   expect(both.map((row) => [row.agentId, row.agentName, row.totalRequests])).toEqual([
     [other.id, other.name, 1],
     [agent.id, agent.name, 7],
   ]);
   const { agentId: _id, agentName: _name, ...rest } = both[1]!;
-  expect(rest).toEqual(await reports().summary(actor(), agent.id, '24h'));
+  expect(rest).toEqual(await reports().summary(actor(), agent.id, { period: '24h' }));
   const ask = (agentIds: string) => viewer.call('GET', `/v1/usage/agents/compare?agentIds=${agentIds}`);
   expect((await ask(`${agent.id},%20${other.id},${agent.id}`)).body).toMatchObject({ period: '24h', agents: [{}, {}] });
   expect((await ask(`${agent.id},${newId()}`)).status).toBe(404);

@@ -24,7 +24,12 @@ export function Ranking({ by, title, period, hrefOf }: RankingProps) {
     queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
     refetchInterval: 60_000,
   });
-  const rows = breakdown.data?.rows ?? [];
+  // Both are known of whatever has a cost.
+  const rows = (breakdown.data?.rows ?? []).map((row) => ({
+    ...row,
+    costUsd: row.costUsd ?? 0,
+    requests: row.requests ?? 0,
+  }));
   const most = Math.max(...rows.map(({ costUsd }) => costUsd), 0);
   return (
     <Card component="section" aria-label={title}>

@@ -1,0 +1,76 @@
+/** SQL of usage by groups over time. Reads rollups only. */
+import type { Tx } from '../db/sql.js';
+import type { Interval, TimeRange } from './period.js';
+import { exact, nameOf, ofProject, type Raw, SUMS } from './report-store.js';
+import { type Dimension, rollupsOfBuckets, type Scope, whose } from './rollup-source.js';
+import type { Sums } from './sums.js';
+
+interface CellSums extends Sums {
+  readonly bucket: Date;
+  /** Null: all but the dearest ones. */
+  readonly value: string | null;
+  readonly name: string | null;
+}
+
+/** Sums of each bucket by the dearest values of the dimension, at most `groupsMax`, and of all others together. */
+export async function sumCells(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+  dimension: Dimension,
+  groupsMax: number,
+): Promise<readonly CellSums[]> {
+  const rows = await tx<Raw<CellSums>[]>`
+    with cells as materialized (
+      select date_trunc(${interval}, hour) as bucket, value, sum(requests) as requests, sum(errors) as errors,
+             sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out, sum(cost_nanos) as cost_nanos,
+             sum(duration_ms_sum) as duration_ms_sum
+        from ${rollupsOfBuckets(tx, scope, range, interval, dimension)} r group by 1, 2),
+    dearest as materialized (
+      select s.value, ${nameOf(tx, scope, dimension)} as name
+        from (select value from cells group by value
+               order by sum(cost_nanos) desc, sum(requests) desc, value limit ${groupsMax}) s)
+    select bucket, d.value, d.name, ${tx.unsafe(SUMS)} from cells left join dearest d using (value)
+     group by bucket, d.value, d.name`;
+  return exact(rows);
+}
+
+interface BucketSketch {
+  readonly bucket: Date;
+  readonly requests: number;
+  /** All sketches behind each other. */
+  readonly sketches: Buffer;
+}
+
+export function sketchesByBucket(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly BucketSketch[]> {
+  return tx<BucketSketch[]>`
+    select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests,
+           string_agg(latency_sketch, ''::bytea) as sketches
+      from ${rollupsOfBuckets(tx, scope, range, interval, 'provider')} r group by 1`;
+}
+
+interface ReasonCell {
+  readonly bucket: Date;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Refused calls. */
+export function reasonsByBucket(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly ReasonCell[]> {
+  return tx<ReasonCell[]>`
+    select date_trunc(${interval}, hour) as bucket, reason, sum(count)::bigint as count from rejections_hourly
+     where ${whose(tx, { ...scope, projectId: null })} ${ofProject(tx, scope)}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     group by 1, 2`;
+}
