@@ -367,6 +367,14 @@ describe('budget cut: while the store is asked', () => {
 test('the price of this file', () => {
   const prices = new PriceTable(() => Date.parse('2026-11-20'));
   const upstream = { providerSlug: 'openai', priceProvider: 'openai', usageFormat: 'openai', origin: 'x' };
-  const bound = { model: 'gpt-5-mini', tokensIn: 0, tokensOut: 1, refers: false, fast: false, units: 0 };
+  const bound = {
+    model: 'gpt-5-mini',
+    tokensIn: 0,
+    tokensOut: 1,
+    refers: false,
+    fast: false,
+    videoSeconds: 0,
+    units: 0,
+  };
   expect(prices.boundOf(upstream, bound)).toBe(TOKEN_OUT_NANOS);
 });

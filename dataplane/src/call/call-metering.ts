@@ -24,6 +24,7 @@ export interface BoundedCall {
   /** It refers to content that is not in it. */
   readonly refers: boolean;
   readonly fast: boolean;
+  readonly videoSeconds: number;
   /** How often a per-request price is due. */
   readonly units: number;
 }

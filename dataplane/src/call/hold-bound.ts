@@ -1,4 +1,5 @@
 /** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
+import { isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
 import { bodyReader } from '../policy/body-models.js';
 import { callPlace } from '../policy/call-rules.js';
 import { holdFacts } from '../policy/hold-facts.js';
@@ -35,10 +36,26 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const { terms } = context;
   if (!terms.hardBudget) return 0;
   if (!METERED.has(upstream.usageFormat)) {
-    return metering.bound(x, { model: null, tokensIn: 0, tokensOut: 0, refers: false, fast: false, units: UNITS_MAX });
+    return metering.bound(x, {
+      model: null,
+      tokensIn: 0,
+      tokensOut: 0,
+      refers: false,
+      fast: false,
+      videoSeconds: 0,
+      units: UNITS_MAX,
+    });
   }
   if (callPlace(upstream, x.request.method, target.rest) === 'free') {
-    return metering.bound(x, { model: null, tokensIn: 0, tokensOut: 0, refers: false, fast: false, units: 1 });
+    return metering.bound(x, {
+      model: null,
+      tokensIn: 0,
+      tokensOut: 0,
+      refers: false,
+      fast: false,
+      videoSeconds: 0,
+      units: 1,
+    });
   }
   // The budget became a hard one while the call was under way: the next try will be read.
   if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;
@@ -49,9 +66,13 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const { outputTokensMax, answers, refers, fast } = facts;
   const tokensOut = (outputTokensMax ?? terms.holdMaxOutputTokens) * answers;
   x.heldOutput = { tokens: tokensOut, stated: outputTokensMax !== null, answers, fast };
+  const videoSeconds = isVideo(plainPath(target.rest)) ? VIDEO_SECONDS_MAX : 0;
   let nanos = 0;
   for (const model of x.bodyModels) {
-    nanos = Math.max(nanos, metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, units: 1 }));
+    nanos = Math.max(
+      nanos,
+      metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, videoSeconds, units: 1 }),
+    );
   }
   return nanos;
 }
@@ -62,7 +83,7 @@ const NO_FACTS = { outputTokensMax: null, answers: 1, background: false, refers:
 export function outputRate(x: RoutedExchange, { fast }: HeldOutput, metering: Pick<CallMetering, 'bound'>): number {
   let nanos = 0;
   for (const model of x.bodyModels ?? []) {
-    const many = { model, tokensIn: 0, tokensOut: RATE_TOKENS, refers: false, fast, units: 0 };
+    const many = { model, tokensIn: 0, tokensOut: RATE_TOKENS, refers: false, fast, videoSeconds: 0, units: 0 };
     nanos = Math.max(nanos, metering.bound(x, many));
   }
   return nanos / RATE_TOKENS;

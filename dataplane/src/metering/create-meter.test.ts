@@ -389,6 +389,62 @@ describe('meter: hosted tools', () => {
     );
   });
 
+  it('images are counted as the provider reports them, else by the piece, at the rates of the model that drew', () => {
+    const tools = [{ type: 'web_search' }, { type: 'image_generation', model: 'gpt-image-1.5' }];
+    const drew = [
+      { type: 'image_generation_call', result: 'AAAA' },
+      { type: 'image_generation_call', result: 'AAAA' },
+    ];
+    const drawn = (more: object) => {
+      const answer = JSON.stringify({ model: 'gpt-5', output: drew, usage, ...more });
+      const whole = read({ path: '/v1/responses' }, Buffer.from(answer));
+      const event = `event: response.completed\ndata: {"type":"response.completed","response":${answer}}\n\n`;
+      const streamed = read({ path: '/v1/responses', contentType: SSE_TYPE }, Buffer.from(event));
+      expect(streamed.extras).toEqual(whole.extras);
+      return whole.extras.drawn;
+    };
+    const piece = { model: 'gpt-image-1', tokensIn: 0, imageTokensIn: 0, tokensOut: 2 * 4_160 };
+    expect(drawn({})).toEqual(piece);
+    expect(drawn({ tools })).toEqual({ ...piece, model: 'gpt-image-1.5' });
+    const image_gen = {
+      input_tokens: 50,
+      output_tokens: 300,
+      input_tokens_details: { image_tokens: 40, text_tokens: 10 },
+    };
+    expect(drawn({ tools, tool_usage: { image_gen } })).toEqual({
+      model: 'gpt-image-1.5',
+      tokensIn: 50,
+      imageTokensIn: 40,
+      tokensOut: 300,
+    });
+    const none = { input_tokens: 0, output_tokens: 0 };
+    expect(drawn({ output: [], tool_usage: { image_gen: none, web_search: { num_requests: 0 } } })).toBeNull();
+  });
+
+  it('searches count as the provider reports them; containers by their memory', () => {
+    const more = { tool_usage: { web_search: { num_requests: 3 } }, tools: [{ container: { memory_limit: '4g' } }] };
+    const answer = JSON.stringify({ ...JSON.parse(body), output: [...output, { type: 'web_search_call' }], ...more });
+    expect(read({ path: '/v1/responses' }, Buffer.from(answer)).extras).toMatchObject({
+      webSearches: 3,
+      containers: 8,
+    });
+  });
+
+  it('Anthropic: code execution counts by the answer, and not beside searches, where it is free', () => {
+    const ran = (server_tool_use: object) => {
+      const text = JSON.stringify({
+        type: 'message',
+        model: 'm',
+        usage: { input_tokens: 1, output_tokens: 1, server_tool_use },
+      });
+      return read({ usageFormat: 'anthropic', path: '/v1/messages' }, Buffer.from(text)).extras.codeSessions;
+    };
+    expect(ran({ code_execution_requests: 3 })).toBe(1);
+    expect(ran({ code_execution_requests: 3, web_search_requests: 1 })).toBe(0);
+    expect(ran({ code_execution_requests: 3, web_fetch_requests: 1 })).toBe(0);
+    expect(ran({ code_execution_requests: 0 })).toBe(0);
+  });
+
   it('a call without them has none', () => {
     expect(read({}, chatBody('x')).extras).toMatchObject({ fileSearches: 0, containers: 0, webSearches: 0 });
   });
@@ -541,5 +597,38 @@ describe('meter: compressed bodies', () => {
       tokensOut: 6,
     });
     expect((await readEncoded({ contentEncoding: 'rot13' }, Buffer.from('rubbish'))).source).toBe('estimated');
+  });
+});
+
+describe('meter: what has a price by the second or by the piece', () => {
+  it('a video costs the seconds that its answer names; one that is cut off the longest there is', () => {
+    const video = (size: string) =>
+      Buffer.from(JSON.stringify({ id: 'video_1', object: 'video', model: 'sora-2-pro', seconds: '8', size }));
+    const made = read({ path: '/v1/videos', requestModel: null }, video('1280x720'));
+    expect(made).toMatchObject({ model: 'sora-2-pro', source: 'reported', tokensOut: 0 });
+    expect(made.extras).toMatchObject({ videoSeconds: 8, largeVideo: false });
+    expect(read({ path: '/v1/videos' }, video('1024x1792')).extras).toMatchObject({
+      videoSeconds: 8,
+      largeVideo: true,
+    });
+    expect(read({ path: '/v1/videos/video_1/remix' }, video('1280x720')).extras.videoSeconds).toBe(8);
+    const cut = read({ path: '/v1/videos', requestModel: 'sora-2' }, video('1280x720').subarray(0, 20), [], false);
+    expect(cut).toMatchObject({ source: 'estimated', extras: { videoSeconds: 20, largeVideo: true } });
+    const looked = read({ method: 'GET', path: '/v1/videos/video_1' }, video('1280x720'));
+    expect(looked).toMatchObject({ source: 'none', extras: { videoSeconds: 0 } });
+  });
+
+  it('what was heard is as long as the answer says', () => {
+    const heard = Buffer.from('{"task":"transcribe","duration":61.2,"text":"hi"}');
+    const reading = read({ path: '/v1/audio/transcriptions', requestBytes: 9_999_999 }, heard);
+    expect(reading).toMatchObject({ source: 'reported', extras: { audioSeconds: 62 } });
+  });
+
+  it('an answer without usage costs each of its images', () => {
+    const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"},{"b64_json":"AA"}]}');
+    expect(read({ path: '/v1/images/generations' }, images)).toMatchObject({
+      source: 'estimated',
+      tokensOut: 3 * 4_160,
+    });
   });
 });

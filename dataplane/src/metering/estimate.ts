@@ -14,6 +14,7 @@ const BLOB_BYTES_PER_TOKEN = 100;
 /** Heard audio: $0.006 a minute at $6 per MTok is 1 000 tokens a minute (gpt-4o-transcribe), taken at 64 kbit/s. */
 const HEARD_BYTES_PER_SECOND = 8_000;
 const HEARD_BYTES_PER_TOKEN = 480;
+export const HEARD_TOKENS_PER_SECOND = HEARD_BYTES_PER_SECOND / HEARD_BYTES_PER_TOKEN;
 /** One square image in high quality (gpt-image-1), and the longest prompt with a picture in it. */
 export const IMAGE_TOKENS_OUT = 4_160;
 export const IMAGE_TOKENS_IN_MAX = 4_000;
@@ -30,6 +31,10 @@ export const requestTokens = (bytes: number, blobBytes: number): number =>
 /** Rough yield of a compressed body: text unfolds about threefold, an event stream (all envelope) tenfold. */
 export const encodedTextTokens = (bytes: number): number => textTokens(bytes * 3);
 export const encodedEventTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / 25));
+
+/** The longest video that can be asked for at once. */
+export const VIDEO_SECONDS_MAX = 20;
+export const isVideo = (path: string): boolean => path.includes('/videos');
 
 const PLAIN_PATH = /^(?:\/[a-z0-9_.-]+)+$/;
 

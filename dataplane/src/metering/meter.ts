@@ -1,5 +1,6 @@
 /** Reading usage off a tee of the response (docs/contract.md#usage). Bytes are never changed here. */
 import type { UsageFormat } from '../context/agent-context.js';
+import type { DrawnImages } from './drawn-images.js';
 
 interface TokenCounts {
   readonly tokensInUncached: number;
@@ -34,8 +35,14 @@ interface BillingExtras {
   readonly webSearches: number;
   /** Calls of the hosted file search. */
   readonly fileSearches: number;
-  /** Containers in which a hosted code interpreter ran. */
+  /** Containers in which a hosted code interpreter ran, in units of 1 GB. */
   readonly containers: number;
+  /** Answers in which code was executed at its own price (Anthropic). */
+  readonly codeSessions: number;
+  /** Images that a tool drew; null when there are none. */
+  readonly drawn: DrawnImages | null;
+  readonly videoSeconds: number;
+  readonly largeVideo: boolean;
   /** Part of tokensCacheWrite with a 1 h lifetime (dearer at Anthropic). */
   readonly cacheWrite1h: number;
   /** Parts of tokensInUncached and of tokensOut that have prices of their own on some models. */

@@ -15,16 +15,20 @@ import {
   audioTokens,
   encodedEventTokens,
   encodedTextTokens,
+  HEARD_TOKENS_PER_SECOND,
   heardSeconds,
   heardTokens,
   IMAGE_TOKENS_IN_MAX,
   IMAGE_TOKENS_OUT,
+  isVideo,
   plainPath,
   requestTokens,
   textTokens,
+  VIDEO_SECONDS_MAX,
 } from './estimate.js';
+import { HostedTools } from './hosted-tools.js';
 import type { MeterOptions, UsageReading } from './meter.js';
-import { type Counts, emptyCounts, openaiCounts } from './usage-fields.js';
+import { type Counts, emptyCounts, openaiCounts, TOKENS_MAX } from './usage-fields.js';
 import { type BodyFacts, errorName, linesReading, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
@@ -38,6 +42,13 @@ const ID = 7;
 const OUTPUT_TYPE = 8;
 const CUSTOM_ID = 9;
 const CONTAINER_ID = 10;
+const MEMORY = 11;
+const TOOL_MODEL = 12;
+const TOOL_USAGE = 13;
+const SECONDS = 14;
+const SIZE = 15;
+const ITEM = 16;
+const DURATION = 17;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -64,6 +75,18 @@ const PATHS = compilePaths({
   'output[].container_id': CONTAINER_ID,
   'response.output[].container_id': CONTAINER_ID,
   'response.body.output[].container_id': CONTAINER_ID,
+  'tools[].container.memory_limit': MEMORY,
+  'response.tools[].container.memory_limit': MEMORY,
+  'tools[].model': TOOL_MODEL,
+  'response.tools[].model': TOOL_MODEL,
+  tool_usage: TOOL_USAGE,
+  'response.tool_usage': TOOL_USAGE,
+  'response.body.tool_usage': TOOL_USAGE,
+  seconds: SECONDS, // of a video
+  size: SIZE,
+  duration: DURATION, // of what was heard
+  'data[].url': ITEM, // images
+  'data[].b64_json': ITEM,
 });
 
 /** Paths whose 2xx answer costs money even when it says nothing of usage. */
@@ -79,11 +102,12 @@ const GENERATING = [
   '/audio/speech',
   '/audio/transcriptions',
   '/audio/translations',
-  '/videos', // no price list has seconds of video: charged like an image of a model nobody knows
+  '/videos',
   '/remix',
+  '/extensions',
 ];
-const SEARCHES_MAX = 1_000;
-const CONTAINERS_MAX = 100;
+const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
+const IMAGES_MAX = 100;
 
 export class OpenAiReader implements UsageReader {
   readonly paths: ScanNode = PATHS;
@@ -106,10 +130,11 @@ export class OpenAiReader implements UsageReader {
   #type: string | null = null;
   #code: string | null = null;
   #error: string | null = null;
-  #searches = 0;
-  #fileSearches = 0;
-  /** Several calls of an interpreter share one: counted once. */
-  #containers: string[] | null = null;
+  readonly #tools = new HostedTools();
+  #videoSeconds = 0;
+  #largeVideo = false;
+  #heardSeconds = 0;
+  #images = 0;
 
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
@@ -147,14 +172,34 @@ export class OpenAiReader implements UsageReader {
         this.#id = parseString(text, 128);
         return;
       case CONTAINER_ID:
-        if (text !== null && text !== 'null') this.#container(text);
+        this.#tools.container(text);
+        return;
+      case MEMORY:
+        this.#tools.memory(text);
+        return;
+      case TOOL_MODEL:
+        this.#tools.toolModel(text);
+        return;
+      case TOOL_USAGE:
+        this.#tools.usage(text);
+        return;
+      case SECONDS:
+        this.#videoSeconds = secondsOf(text);
+        return;
+      case DURATION:
+        this.#heardSeconds = secondsOf(text);
+        return;
+      case SIZE:
+        this.#largeVideo = isLarge(parseString(text, 32));
+        return;
+      case ITEM:
+        if (text !== 'null') this.#images = Math.min(IMAGES_MAX, this.#images + 1);
         return;
       case CUSTOM_ID:
         this.#customId = parseString(text, 256);
         return;
       default:
-        if (text === '"web_search_call"') this.#searches++;
-        else if (text === '"file_search_call"') this.#fileSearches++;
+        this.#tools.outputType(text);
     }
   }
 
@@ -168,16 +213,9 @@ export class OpenAiReader implements UsageReader {
     this.#deltas = 0;
   }
 
-  #container(id: string): void {
-    this.#containers ??= [];
-    if (this.#containers.length < CONTAINERS_MAX && !this.#containers.includes(id)) this.#containers.push(id);
-  }
-
   documentEnd(kind: EventKind): void {
     if (this.#hasUsage && this.#counts !== null) {
-      this.#counts.webSearches = Math.min(SEARCHES_MAX, this.#searches);
-      this.#counts.fileSearches = Math.min(SEARCHES_MAX, this.#fileSearches);
-      this.#counts.containers = this.#containers?.length ?? 0;
+      this.#tools.addTo(this.#counts);
     } else if (this.#documents > 0 && kind !== EVENT_ERROR && this.#error === null && this.#type === null) {
       this.#deltas++; // a chat chunk that only looked as if it had usage
     }
@@ -188,9 +226,7 @@ export class OpenAiReader implements UsageReader {
     this.#type = null;
     this.#code = null;
     this.#error = null;
-    this.#searches = 0;
-    this.#fileSearches = 0;
-    this.#containers = null;
+    this.#tools.clear();
   }
 
   /** One line of a batch's results has ended. A line that failed has no usage. */
@@ -238,6 +274,9 @@ export class OpenAiReader implements UsageReader {
       this.#counts.out += this.#deltas;
       return readingOf(this.#counts, 'partial', model, more);
     }
+    if (options.method === 'POST' && this.#bySeconds(plainPath(options.path))) {
+      return readingOf(this.#secondsCounts(), 'reported', model, more);
+    }
     const estimate = this.#estimate(facts);
     return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
   }
@@ -245,7 +284,7 @@ export class OpenAiReader implements UsageReader {
   /** Of a background answer that has not come to its usage; null: it waits, or nothing was made. */
   #seenOf(facts: BodyFacts): Counts | null {
     return facts.kind === 'events' && this.#deltas > 0
-      ? estimateOf(plainPath(facts.options.path), facts, this.#deltas)
+      ? estimateOf(plainPath(facts.options.path), facts, this.#deltas, 0)
       : null;
   }
 
@@ -254,21 +293,56 @@ export class OpenAiReader implements UsageReader {
     const isEvents = facts.kind === 'events';
     if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
     if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
-    return estimateOf(path, facts, this.#deltas);
+    return estimateOf(path, facts, this.#deltas, this.#images);
+  }
+
+  /** The answer itself says how long a video will be, or how long was listened to. */
+  #bySeconds(path: string): boolean {
+    return isVideo(path) ? this.#videoSeconds > 0 : isHearing(path) && this.#heardSeconds > 0;
+  }
+
+  #secondsCounts(): Counts {
+    const counts = emptyCounts();
+    counts.videoSeconds = this.#videoSeconds;
+    counts.largeVideo = this.#largeVideo;
+    counts.audioSeconds = this.#heardSeconds;
+    // Where the model has a price by the token instead.
+    counts.inUncached = counts.audioIn = Math.ceil(this.#heardSeconds * HEARD_TOKENS_PER_SECOND);
+    return counts;
   }
 }
 
-function estimateOf(path: string, facts: BodyFacts, deltas: number): Counts {
+const isHearing = (path: string): boolean =>
+  path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations');
+
+/** `text`: JSON, a number or a string of one. */
+function secondsOf(text: string | null): number {
+  const seconds = Number(parseString(text, 32) ?? text);
+  return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
+}
+
+/** `1792x1024`. */
+function isLarge(size: string | null): boolean {
+  const [width, height] = (size ?? '').split('x').map(Number);
+  return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
+}
+
+/** `images`: how many the answer has. */
+function estimateOf(path: string, facts: BodyFacts, deltas: number, images: number): Counts {
   const counts = emptyCounts();
   const { requestBytes, requestBlobBytes } = facts.options;
   counts.inUncached = requestTokens(requestBytes, requestBlobBytes);
-  if (path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations')) {
+  if (isHearing(path)) {
     counts.audioSeconds = heardSeconds(requestBytes);
     counts.inUncached = counts.audioIn = heardTokens(requestBytes);
   }
-  if (path.includes('/images/') || path.includes('/videos')) {
+  if (isVideo(path)) {
+    counts.inUncached = 0;
+    counts.videoSeconds = VIDEO_SECONDS_MAX;
+    counts.largeVideo = true;
+  } else if (path.includes('/images/')) {
     counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
-    counts.out = IMAGE_TOKENS_OUT;
+    counts.out = IMAGE_TOKENS_OUT * Math.max(1, images);
   } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);
   else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
   else if (!path.endsWith('/embeddings')) {

@@ -3,6 +3,7 @@
  * every figure is checked, and a usage object whose main figures no model could produce is no usage at all.
  */
 import { asObject, type JsonObject } from '../scan/json-text.js';
+import type { DrawnImages } from './drawn-images.js';
 
 /** Mutable counterpart of TokenCounts plus the parts that have a price of their own. All are integers ≥ 0. */
 export interface Counts {
@@ -25,11 +26,17 @@ export interface Counts {
   /** Hosted tools that are billed by the call, and containers of a code interpreter, which are by the piece. */
   fileSearches: number;
   containers: number;
+  /** Answers in which Anthropic's code execution ran at its own price. */
+  codeSessions: number;
+  drawn: DrawnImages | null;
+  videoSeconds: number;
+  /** The video is of the larger size, which costs more. */
+  largeVideo: boolean;
 }
 
 /** Far above any context window; a larger figure is a lie or an accident and is not booked. */
 export const TOKENS_MAX = 100_000_000;
-const SEARCHES_MAX = 1_000;
+export const SEARCHES_MAX = 1_000;
 
 export const emptyCounts = (): Counts => ({
   inUncached: 0,
@@ -46,15 +53,19 @@ export const emptyCounts = (): Counts => ({
   webSearches: 0,
   fileSearches: 0,
   containers: 0,
+  codeSessions: 0,
+  drawn: null,
+  videoSeconds: 0,
+  largeVideo: false,
 });
 
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
-function countOf(value: unknown): number | null {
+export function countOf(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
 }
 
 /** A part of a whole: what is missing or absurd is 0, what is too large is the whole. */
-function partOf(value: unknown, whole: number): number {
+export function partOf(value: unknown, whole: number): number {
   return Math.min(countOf(value) ?? 0, whole);
 }
 
@@ -107,6 +118,12 @@ export function mergeAnthropicCounts(counts: Counts, usage: JsonObject): boolean
   if (outDetails !== null) counts.reasoning = countOf(outDetails.thinking_tokens) ?? 0;
   counts.reasoning = Math.min(counts.reasoning, counts.out);
   const tools = asObject(usage.server_tool_use);
-  if (tools !== null) counts.webSearches = partOf(tools.web_search_requests, SEARCHES_MAX);
+  if (tools !== null) {
+    counts.webSearches = partOf(tools.web_search_requests, SEARCHES_MAX);
+    // Beside searches and fetches it is free.
+    const fetches = partOf(tools.web_fetch_requests, SEARCHES_MAX);
+    const ran = partOf(tools.code_execution_requests, SEARCHES_MAX) > 0;
+    counts.codeSessions = ran && counts.webSearches + fetches === 0 ? 1 : 0;
+  }
   return true;
 }

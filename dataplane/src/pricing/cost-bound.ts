@@ -9,17 +9,21 @@ export interface BoundedCost {
   /** It refers to content that is not in it: that may fill the model's context. */
   readonly refers: boolean;
   readonly fast: boolean;
+  /** That may be made. */
+  readonly videoSeconds: number;
   /** How often a per-request price is due. */
   readonly units: number;
 }
 
 /** Of a model whose context is not known. */
 const CONTEXT_TOKENS = 1_000_000;
+/** Of speech as low in quality as anybody records it. */
+const HEARD_BYTES_PER_SECOND_MIN = 1_000;
 const PICO_PER_NANO = 1_000;
 /** Anthropic's surcharge for a region, in percent. */
 const REGION_PERCENT = 110;
 
-export function boundNanos(plan: PricePlan, { tokensIn, tokensOut, refers, fast }: BoundedCost): number {
+export function boundNanos(plan: PricePlan, { tokensIn, tokensOut, refers, fast, videoSeconds }: BoundedCost): number {
   const context = plan.contextTokens ?? CONTEXT_TOKENS;
   const input = refers ? context : Math.min(tokensIn, plan.contextTokens ?? tokensIn);
   let inRate = 0;
@@ -36,7 +40,10 @@ export function boundNanos(plan: PricePlan, { tokensIn, tokensOut, refers, fast 
     );
     outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut);
   }
+  const heardPico = Math.ceil(tokensIn / HEARD_BYTES_PER_SECOND_MIN) * plan.picoPerAudioSecond;
+  const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
   let percent = fast ? plan.fastPercent : 100;
   if (plan.vendor === 'anthropic') percent = (percent * REGION_PERCENT) / 100;
-  return Math.ceil(((input * inRate + tokensOut * outRate) * percent) / 100 / PICO_PER_NANO);
+  const tokensPico = ((input * inRate + tokensOut * outRate) * percent) / 100;
+  return Math.ceil((tokensPico + heardPico + videoPico) / PICO_PER_NANO);
 }

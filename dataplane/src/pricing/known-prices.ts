@@ -13,11 +13,14 @@ export interface KnownPrice {
   /** UTC day from which it holds; of several, the latest that has begun counts. */
   readonly from: string;
   readonly base: ListPrice;
+  /** USD per second of video, and of video in the larger size. */
+  readonly perVideoSecond?: { readonly base: number; readonly large: number };
   /** The whole request's price when the prompt has more tokens than this. */
   readonly long?: { readonly aboveTokensIn: number; readonly price: ListPrice };
 }
 
 const SONNET_5_5 = { input: 2, output: 10, cacheWrite: 2.5, cacheWrite1h: 4 };
+const FREE = { input: 0, output: 0 };
 const FABLE = { input: 10, output: 50, cacheWrite: 12.5, cacheWrite1h: 20 };
 
 export const KNOWN_PRICES: readonly KnownPrice[] = [
@@ -47,6 +50,15 @@ export const KNOWN_PRICES: readonly KnownPrice[] = [
   // Speech is billed by the character ($15 and $30 a million) and reports no usage: 4 characters an estimated token.
   { provider: 'openai', models: ['tts-1'], from: '2023-11-06', base: { input: 60, output: 0 } },
   { provider: 'openai', models: ['tts-1-hd'], from: '2023-11-06', base: { input: 120, output: 0 } },
+  // Video is billed by the second that was asked for; the larger size has 1792 x 1024.
+  { provider: 'openai', models: ['sora-2'], from: '2025-10-06', base: FREE, perVideoSecond: { base: 0.1, large: 0.1 } },
+  {
+    provider: 'openai',
+    models: ['sora-2-pro'],
+    from: '2025-10-06',
+    base: FREE,
+    perVideoSecond: { base: 0.3, large: 0.5 },
+  },
   {
     provider: 'openai',
     models: ['gpt-6.1-sol'],

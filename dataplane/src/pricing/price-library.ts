@@ -1,6 +1,6 @@
 /** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
 import { calcPrice, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
-import { type Band, FAST_PERCENT, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
+import { type Band, DEAREST_VIDEO_PICO, FAST_PERCENT, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
 type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
@@ -28,6 +28,9 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
     bands,
     picoPerWebSearch: Math.round((rateAt(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
     picoPerAudioSecond: Math.round(((rateAt(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
+    // The library knows no seconds of video: whatever makes some costs the dearest that is known.
+    picoPerVideoSecond: DEAREST_VIDEO_PICO,
+    picoPerLargeVideoSecond: DEAREST_VIDEO_PICO,
     fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
     contextTokens: found.model.context_window ?? null,
     vendor: found.provider.id === 'openai' || found.provider.id === 'anthropic' ? found.provider.id : null,

@@ -1,4 +1,5 @@
 /** A model's price in integers, and the one place where tokens become money. Pure. */
+import type { DrawnImages } from '../metering/drawn-images.js';
 import type { UsageReading } from '../metering/meter.js';
 
 /** Pico-dollars (1e-12 USD) per token: USD per MTok × 1e6, so even $0.001/MTok is exact. */
@@ -26,6 +27,9 @@ export interface PricePlan {
   readonly bands: readonly Band[];
   readonly picoPerWebSearch: number;
   readonly picoPerAudioSecond: number;
+  readonly picoPerVideoSecond: number;
+  /** Of the larger size. */
+  readonly picoPerLargeVideoSecond: number;
   /** Whose surcharges and discounts apply; null = none are known. */
   readonly vendor: 'openai' | 'anthropic' | null;
   /** The fast (once: priority) tier in percent of the list price. */
@@ -47,9 +51,14 @@ export interface ListPrice {
   readonly imageOut?: number | undefined;
 }
 
-/** $2.50 per 1000 calls, and $0.03 for a container of 1 GB (OpenAI; the sizes are not reported). */
+/** $2.50 per 1000 calls, and $0.03 for each GB of a container (OpenAI). */
 const PICO_PER_FILE_SEARCH = 2_500_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;
+/** Anthropic: $0.05 an hour, five minutes at least; how long it ran is not reported, nor what of it is free. */
+const PICO_PER_CODE_SESSION = Math.round(50_000_000_000 / 12);
+
+/** sora-2-pro in the larger size. */
+export const DEAREST_VIDEO_PICO = 500_000_000_000;
 
 /** Twice the list price, at both vendors. */
 export const FAST_PERCENT = 200;
@@ -92,7 +101,19 @@ export function tokensCostNanos(plan: PricePlan, reading: UsageReading): number 
   sum.add(extras.webSearches, plan.picoPerWebSearch);
   sum.add(extras.fileSearches, PICO_PER_FILE_SEARCH);
   sum.add(extras.containers, PICO_PER_CONTAINER);
+  sum.add(extras.codeSessions, PICO_PER_CODE_SESSION);
   sum.add(extras.audioSeconds, plan.picoPerAudioSecond);
+  sum.add(extras.videoSeconds, extras.largeVideo ? plan.picoPerLargeVideoSecond : plan.picoPerVideoSecond);
+  return sum.nanos();
+}
+
+/** Of images that a tool drew. */
+export function drawnNanos({ bands }: PricePlan, { tokensIn, imageTokensIn, tokensOut }: DrawnImages): number {
+  const { rates } = bands[0]!;
+  const sum = new PicoSum();
+  sum.add(tokensIn - imageTokensIn, rates.input);
+  sum.add(imageTokensIn, rates.imageIn);
+  sum.add(tokensOut, rates.imageOut);
   return sum.nanos();
 }
 

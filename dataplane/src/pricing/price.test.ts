@@ -75,6 +75,21 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       usage('gpt-5-mini', { inUncached: 1000, out: 100, fileSearches: 3, containers: 2 }),
       450_000 + 7_500_000 + 60_000_000,
     ],
+    // gpt-image-1.5 draws at $8 image in, $5 text in, $32 out: 10×5000 + 40×8000 + 300×32000
+    [
+      'an image tool',
+      openai,
+      usage('gpt-5-mini', {
+        out: 100,
+        drawn: { model: 'gpt-image-1.5', tokensIn: 50, imageTokensIn: 40, tokensOut: 300 },
+      }),
+      200_000 + 50_000 + 320_000 + 9_600_000,
+    ],
+    // $0.05 an hour, five minutes
+    ['code execution', anthropic, usage('claude-haiku-4-5', { codeSessions: 1 }), 4_166_667],
+    ['sora-2', openai, usage('sora-2', { videoSeconds: 8 }), 800_000_000],
+    ['sora-2-pro', openai, usage('sora-2-pro', { videoSeconds: 8 }), 2_400_000_000],
+    ['sora-2-pro, large', openai, usage('sora-2-pro', { videoSeconds: 8, largeVideo: true }), 4_000_000_000],
     // Half of $2 / $10
     [
       'gpt-6-sol, a line of a batch',

@@ -15,7 +15,16 @@ import type { UsageReading } from '../metering/meter.js';
 import { type BoundedCost, boundNanos } from './cost-bound.js';
 import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
 import { libraryPlan } from './price-library.js';
-import { type Band, FAST_PERCENT, type PricePlan, type Rates, ratesOf, tokensCostNanos } from './price-plan.js';
+import {
+  type Band,
+  DEAREST_VIDEO_PICO,
+  drawnNanos,
+  FAST_PERCENT,
+  type PricePlan,
+  type Rates,
+  ratesOf,
+  tokensCostNanos,
+} from './price-plan.js';
 
 type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
@@ -79,6 +88,8 @@ export class PriceTable {
         bands,
         picoPerWebSearch: WEB_SEARCH_PICO,
         picoPerAudioSecond: 0,
+        picoPerVideoSecond: 0,
+        picoPerLargeVideoSecond: 0,
         vendor: vendorOf(provider),
         fastPercent: FAST_PERCENT,
         contextTokens: null,
@@ -97,7 +108,8 @@ export class PriceTable {
     const perRequestNanos = this.#perRequestNanos(upstream, reading);
     const plan = reading.source === 'none' ? null : this.#planOf(upstream, reading.model ?? '');
     if (plan === null) return { costNanos: perRequestNanos, source: perRequestNanos > 0 ? 'per_request' : 'none' };
-    return { costNanos: perRequestNanos + tokensCostNanos(plan, reading), source: plan.source };
+    const drawnNanos = this.#drawnNanos(upstream, reading);
+    return { costNanos: perRequestNanos + tokensCostNanos(plan, reading) + drawnNanos, source: plan.source };
   }
 
   /** Without any price per request. */
@@ -105,7 +117,13 @@ export class PriceTable {
     const plan = this.#planOf(upstream, reading.model ?? '');
     return plan === null
       ? { costNanos: 0, source: 'none' }
-      : { costNanos: tokensCostNanos(plan, reading), source: plan.source };
+      : { costNanos: tokensCostNanos(plan, reading) + this.#drawnNanos(upstream, reading), source: plan.source };
+  }
+
+  /** Images that a tool drew, at the rates of the model that drew them. */
+  #drawnNanos(upstream: PricedUpstream, { extras: { drawn } }: UsageReading): number {
+    const plan = drawn === null ? null : this.#planOf(upstream, drawn.model);
+    return drawn === null || plan === null ? 0 : drawnNanos(plan, drawn);
   }
 
   /** What a call costs at most, nano-dollars: its dearest rates, in the dearest band. */
@@ -181,6 +199,8 @@ function withoutDate(model: string): string {
   return model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '');
 }
 
+const picoOf = (usd: number | undefined): number => (usd === undefined ? DEAREST_VIDEO_PICO : Math.round(usd * 1e12));
+
 function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | null {
   let found: KnownPrice | null = null;
   for (const price of KNOWN_PRICES) {
@@ -196,6 +216,8 @@ function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | nu
     bands,
     picoPerWebSearch: WEB_SEARCH_PICO,
     picoPerAudioSecond: 0,
+    picoPerVideoSecond: picoOf(found.perVideoSecond?.base),
+    picoPerLargeVideoSecond: picoOf(found.perVideoSecond?.large),
     vendor: found.provider,
     fastPercent: FAST_PERCENT,
     contextTokens: null,
