@@ -10,6 +10,7 @@ import type { Logger } from '@acg/base/log';
 import { Agent } from 'undici';
 import type { Sql, Tx } from '../db/sql.js';
 import { NotFound, TooManyAttempts } from '../domain/errors.js';
+import { FairPlaces } from '../domain/fair-places.js';
 import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/ingest.js';
@@ -23,8 +24,9 @@ import type { AccountInput, TestReply } from './schema.js';
 import type { AccountService } from './service.js';
 import * as store from './store.js';
 
-/** At a time in this process. */
+/** At a time in this process; a provider of a tenant's own may keep each waiting. */
 const RUNNING_MAX = 8;
+const WAITING_MAX = 64;
 /** An account is not tested more often because of its agents' calls. */
 const SUSPECT_AGAIN_MS = 60_000;
 const SUSPECTS_MAX = 1_000;
@@ -33,7 +35,12 @@ const RETESTS_PER_TURN = 20;
 const CUSTOM_PROBE = { path: '', refused: refusedWith401 };
 
 export class CredentialTests implements UsageObserver {
-  #running = 0;
+  readonly #places = new FairPlaces({
+    runningMax: RUNNING_MAX,
+    waitingMax: WAITING_MAX,
+    what: 'tests of credentials',
+    freeRatio: 1,
+  });
   /** Account → when it was suspected last, ms. */
   readonly #suspected = new Map<string, number>();
   readonly #waiting = new Map<string, string>();
@@ -76,8 +83,11 @@ export class CredentialTests implements UsageObserver {
     const suspects = [...this.#waiting].slice(0, RETESTS_PER_TURN);
     for (const [id] of suspects) this.#waiting.delete(id);
     const refused = await store.refusedBefore(this.sql, RETEST_AFTER_MS, RETESTS_PER_TURN);
-    for (const [id, orgId] of [...suspects, ...refused.map((row) => [row.id, row.orgId] as const)]) {
-      await this.#testAccount(orgId, id);
+    const due = [...suspects, ...refused.map((row) => [row.id, row.orgId] as const)];
+    // Together: whoever's provider hangs keeps its own organization's tests waiting.
+    const outcomes = await Promise.allSettled(due.map(([id, orgId]) => this.#testAccount(orgId, id)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected' && !(outcome.reason instanceof TooManyAttempts)) throw outcome.reason;
     }
   }
 
@@ -107,9 +117,11 @@ export class CredentialTests implements UsageObserver {
     });
   }
 
-  async #probe(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
-    if (this.#running >= RUNNING_MAX) throw new TooManyAttempts('too many credentials are being tested', 5);
-    this.#running++;
+  #probe(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
+    return this.#places.run(orgId, () => this.#ask(orgId, assignable, credentials));
+  }
+
+  async #ask(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
     const upstream = upstreamOf(assignable, '', credentials);
     const tenant = upstream.tenantAddress ? orgId : null;
     const agent = new Agent({ connect: connectorOf(this.dialer, tenant), pipelining: 0 });
@@ -117,7 +129,6 @@ export class CredentialTests implements UsageObserver {
       const probe = assignable.kind === 'built_in' ? assignable.provider.probe : CUSTOM_PROBE;
       return await probeCredential(agent, upstream, probe);
     } finally {
-      this.#running--;
       void agent.destroy().catch(() => undefined);
     }
   }

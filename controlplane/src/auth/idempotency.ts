@@ -9,16 +9,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JoinedTransaction, runJoined } from '../db/joined-transaction.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, StillRunning } from '../domain/errors.js';
+import { FairPlaces } from '../domain/fair-places.js';
 import { withSecretBytes } from '../http/secret-bytes.js';
-import { FairPlaces } from './fair-places.js';
 import * as store from './idempotency-store.js';
 
 const KEY_LENGTH_MAX = 255;
 /** Each holds a connection until its answer: a part of the pool, organization by organization in turn. */
 const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
-/** Not for what mails, logs in or ends sessions. */
-const EXCLUDED = /^\/v1\/(?:auth|session|sessions|members|invitations)(?:\/|$)/;
+/** Not for what mails, logs in or ends sessions, nor for tests of credentials, which wait for others and change nothing twice. */
+const EXCLUDED =
+  /^\/v1\/(?:(?:auth|session|sessions|members|invitations)(?:\/|$)|providers\/accounts\/(?:[^/]+\/)?test$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface Run {
@@ -38,7 +39,12 @@ interface Run {
 type Begun = { readonly kept: store.KeptAnswer } | { readonly run: Run };
 
 export class Idempotency {
-  readonly #places = new FairPlaces(RUNNING_MAX, WAITING_MAX, 'calls with an Idempotency-Key');
+  readonly #places = new FairPlaces({
+    runningMax: RUNNING_MAX,
+    waitingMax: WAITING_MAX,
+    what: 'calls with an Idempotency-Key',
+    freeRatio: 1,
+  });
   readonly #runs = new WeakMap<FastifyRequest, Run>();
   /** The first makes, all recognise. */
   readonly #keys: readonly Buffer[];

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
 import { InvalidInput } from '../domain/errors.js';
-import { FairPlaces } from './fair-places.js';
+import { FairPlaces } from '../domain/fair-places.js';
 import { isGuessedPassword } from './guessed-passwords.js';
 import { addressKey } from './throttle.js';
 
@@ -15,7 +15,7 @@ const CONCURRENT_MAX = 2;
 const WAITING_MAX = 1_000;
 
 export class PasswordHasher {
-  readonly #places = new FairPlaces(CONCURRENT_MAX, WAITING_MAX);
+  readonly #places = new FairPlaces({ runningMax: CONCURRENT_MAX, waitingMax: WAITING_MAX, what: 'sign-ins' });
   /** A hash that no password matches: verifying against it takes as long as against a user's. */
   readonly #decoy = hash(randomBytes(32).toString('base64'), COST);
 

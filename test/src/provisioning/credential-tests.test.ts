@@ -22,6 +22,7 @@ const provider = createServer((request, response) => {
   );
   const answer = (status: number, body: string): void => void response.writeHead(status).end(body);
   if (url === '/provoked') answer(401, '{}');
+  else if (url.startsWith('/hang')) return;
   else if (url.startsWith('/failing')) answer(503, '');
   else if (!isBad) answer(200, '{"data":[]}');
   else if (url === '/v2/user') answer(403, '{"error":{"code":"forbidden","invalidToken":true}}');
@@ -86,6 +87,43 @@ test('test: custom providers, an address that is not allowed, a wrong field, a p
   expect((await ask('failing', credentials)).body).toMatchObject({ ok: false, status: 503 });
   expect((await ask('openai', { key: GOOD })).status).toBe(400);
   expect((await ask('nobody', {})).status).toBe(404);
+});
+
+test('test: one whose provider never answers keeps only its own organization’s tests waiting', async () => {
+  const hostile = await stack.tenant();
+  const hang = { displayName: 'Hang', baseUrl: `${origin}/hang`, authType: 'bearer', usageFormat: 'openai' };
+  expect((await hostile.call('POST', '/v1/custom-providers', { slug: 'hang', ...hang })).status).toBe(201);
+  const body = { providerSlug: 'hang', credentials: { apiKey: GOOD } };
+  const hanging = Array.from({ length: 12 }, () => hostile.call('POST', '/v1/providers/accounts/test', body));
+  await until('four tests hang', () => seen.filter(({ url }) => url?.startsWith('/hang')).length >= 4);
+  expect((await ask('openai', { apiKey: GOOD })).body).toMatchObject({ ok: true });
+  expect(seen.filter(({ url }) => url?.startsWith('/hang')).length).toBe(4);
+  provider.closeAllConnections();
+  const timer = setInterval(() => provider.closeAllConnections(), 50);
+  const statuses = (await Promise.all(hanging)).map(({ status }) => status);
+  clearInterval(timer);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+});
+
+test('test: an Idempotency-Key is taken no notice of, which would hold a connection while the provider is asked', async () => {
+  const headers = {
+    authorization: `Bearer ${tenant.session}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'one key for all',
+  };
+  const oks: boolean[] = [];
+  for (const apiKey of [GOOD, BAD]) {
+    const body = JSON.stringify({ providerSlug: 'openai', credentials: { apiKey } });
+    const answer = await fetch(`${stack.apiUrl}/v1/providers/accounts/test`, { method: 'POST', headers, body });
+    oks.push(((await answer.json()) as { ok: boolean }).ok);
+  }
+  expect(oks).toEqual([true, false]);
+  const { id } = await tenant.agent();
+  const account = await tenant.account(id, 'openai', { apiKey: GOOD });
+  const url = `${stack.apiUrl}/v1/providers/accounts/${account}/test`;
+  const { authorization } = headers;
+  await fetch(url, { method: 'POST', headers: { authorization, 'idempotency-key': 'another key' } });
+  expect(await database.sql`select 1 from idempotency_keys`).toHaveLength(0);
 });
 
 async function accountOf(agentId: string) {

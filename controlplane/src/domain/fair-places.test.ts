@@ -22,7 +22,7 @@ function bench(places: FairPlaces) {
 }
 
 test('addresses are served in turn: one that asks a hundred times waits behind itself', async () => {
-  const { began, ask, endOne } = bench(new FairPlaces(1, 1_000));
+  const { began, ask, endOne } = bench(new FairPlaces({ runningMax: 1, waitingMax: 1_000, what: 'tests' }));
   for (let n = 0; n < 100; n++) ask('flood', `flood ${n}`);
   ask('one');
   ask('two');
@@ -31,7 +31,7 @@ test('addresses are served in turn: one that asks a hundred times waits behind i
 });
 
 test('when all places are taken, the address with most waiting loses its newest, and nobody else anything', async () => {
-  const { began, refused, ask, endOne } = bench(new FairPlaces(1, 3));
+  const { began, refused, ask, endOne } = bench(new FairPlaces({ runningMax: 1, waitingMax: 3, what: 'tests' }));
   for (let n = 0; n < 4; n++) ask('flood', `flood ${n}`);
   ask('one');
   ask('two');
@@ -42,7 +42,7 @@ test('when all places are taken, the address with most waiting loses its newest,
 });
 
 test('no more than the places run at once, and a failed work frees its place', async () => {
-  const places = new FairPlaces(2, 10);
+  const places = new FairPlaces({ runningMax: 2, waitingMax: 10, what: 'tests' });
   let running = 0;
   let most = 0;
   const work = async () => {
@@ -54,4 +54,19 @@ test('no more than the places run at once, and a failed work frees its place', a
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => places.run(`a${n % 3}`, work)));
   expect([most, outcomes.filter((outcome) => outcome.status === 'rejected').length]).toEqual([2, 8]);
   await expect(places.run('a', async () => 'free')).resolves.toBe('free');
+});
+
+test('work that never ends takes half of the places, and however many do so one is left for the next', async () => {
+  const { began, ask, endOne } = bench(
+    new FairPlaces({ runningMax: 8, waitingMax: 1_000, what: 'tests', freeRatio: 1 }),
+  );
+  for (let n = 0; n < 20; n++) ask('hanging');
+  expect(began.length).toBe(4);
+  for (let n = 0; n < 20; n++) ask('second');
+  ask('third');
+  expect(began).toEqual([...Array(4).fill('hanging'), 'second', 'second', 'third']);
+  await endOne(); // of the hanging one, which has 3 left while 2 are free: it is not its turn
+  expect(began.at(-1)).toBe('third');
+  ask('fourth');
+  expect(began.at(-1)).toBe('fourth');
 });
