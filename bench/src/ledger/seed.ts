@@ -42,7 +42,7 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
   });
   await Promise.all(lanes);
   await hideNeedles(sql, tenant.orgId, agentIds, days[DAYS - 61]!);
-  await rollUp(sql);
+  await rollUp(sql, tenant.orgId);
   const connection = await sql.reserve();
   await connection`set statement_timeout = 0`;
   await connection`vacuum analyze`; // as autovacuum leaves it: index-only scans work
@@ -90,8 +90,8 @@ async function hideNeedles(sql: Sql, orgId: string, agentIds: readonly string[],
        and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
 }
 
-/** The rollups of all rows, with sketches in the stored form (ledger/sketch.ts). */
-async function rollUp(sql: Sql): Promise<void> {
+/** The rollups of all its rows, with sketches in the stored form (ledger/sketch.ts). */
+async function rollUp(sql: Sql, orgId: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local statement_timeout = 0`;
     await tx`set local work_mem = '256MB'`;
@@ -106,12 +106,13 @@ async function rollUp(sql: Sql): Promise<void> {
                      count(*) as n, count(*) filter (where status >= 400) as errors,
                      sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write) as tokens_in,
                      sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
-                from usage_records group by 1, 2, 3, 4, 5, 6, 7, 8) b
+                from usage_records where org_id = ${orgId} group by 1, 2, 3, 4, 5, 6, 7, 8) b
        group by agent_id, provider_slug, model, key_id, hour`;
     // The control plane has seen an empty ledger and taken all days to be added up.
     await tx`update usage_daily_progress set rolled_until = '-infinity'`;
     await tx`
       insert into month_spend (agent_id, month, org_id, spent_nanos)
-      select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly group by 1, 2`;
+      select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly
+       where org_id = ${orgId} group by 1, 2`;
   });
 }

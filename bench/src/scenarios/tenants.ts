@@ -3,12 +3,15 @@
  * the same process: a data plane with room for 400 calls, so that a flood of calls is a flood.
  */
 import { request } from 'node:http';
-import type { Stack } from '@acg/test/stack';
+import type { Stack, Tenant } from '@acg/test/stack';
 import { median, percentile } from '../statistics.js';
-import { type Attack, bombs, holdCalls, madeUpTokens } from '../tenants/attacks.js';
+import type { Attack } from '../tenants/attacker.js';
+import { bombs, holdCalls, madeUpTokens } from '../tenants/attacks.js';
+import { heavyReads } from '../tenants/heavy-reads.js';
 import { lookupFigures } from '../tenants/lookups.js';
-import { call, neighbourCalls } from '../tenants/neighbour.js';
+import { call, type Neighbour, neighbourCalls } from '../tenants/neighbour.js';
 import { webhookFigures } from '../tenants/receivers.js';
+import { slowNames } from '../tenants/slow-names.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
 const SECONDS = 3;
@@ -17,6 +20,7 @@ const ROUNDS = 5;
 const INFLIGHT_MAX = 400;
 const REVOCATIONS = 40;
 const ME_CALLS = 100;
+const ME_ROUNDS = 3;
 const WRONG_LOGINS = 400;
 
 interface Row {
@@ -33,7 +37,8 @@ export const tenants: Scenario = {
   async run({ gateway }: Bench): Promise<ScenarioResult> {
     const { stack, token } = gateway;
     const { url } = await stack.addDataPlane({ MAX_INFLIGHT: String(INFLIGHT_MAX) });
-    await neighbourCalls(url, token, 2); // warm
+    const neighbour = { url, token };
+    await neighbourCalls(neighbour, 2); // warm
     const rows: Row[] = [];
     const dns = await lookupFigures();
     rows.push({
@@ -43,37 +48,18 @@ export const tenants: Scenario = {
       beside: dns.besideP95Ms,
       errors: dns.failed,
     });
+    const names = await slowNames(stack);
+    await neighbourCalls(names, 2);
+    rows.push(await besideAttack('40 providers with such names', names, () => names.begin()));
+    names.stop();
     const attacks: readonly [string, () => Promise<Attack> | Attack][] = [
       ['10 bombs of 64 MiB a second', () => bombs(stack, url)],
       [`calls that hold ${INFLIGHT_MAX} places`, () => holdCalls(stack, url, INFLIGHT_MAX)],
       ['made-up tokens, 32 at once', () => madeUpTokens(url, 32)],
+      ['made-up tokens, 256 at once', () => madeUpTokens(url, 256)],
     ];
-    for (const [name, begin] of attacks) {
-      const quiet: number[] = [];
-      const beside: number[] = [];
-      let errors = 0;
-      for (let round = 0; round < ROUNDS; round++) {
-        quiet.push((await neighbourCalls(url, token, SECONDS)).p95Ms);
-        const attack = await begin();
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        const figure = await neighbourCalls(url, token, SECONDS);
-        await attack.stop();
-        beside.push(figure.p95Ms);
-        errors += figure.errors;
-      }
-      rows.push({ attack: name, what: 'p95 of a call, ms', quiet: median(quiet), beside: median(beside), errors });
-    }
-    const quietRevocations = await revocations(stack, url, REVOCATIONS);
-    const storm = madeUpTokens(url, 64);
-    const besideRevocations = await revocations(stack, url, REVOCATIONS);
-    await storm.stop();
-    rows.push({
-      attack: 'made-up tokens, 64 at once',
-      what: 'p99 of a revocation, ms',
-      quiet: percentile(quietRevocations, 99),
-      beside: percentile(besideRevocations, 99),
-      errors: 0,
-    });
+    for (const [name, begin] of attacks) rows.push(await besideAttack(name, neighbour, begin));
+    rows.push(await revocationRow(stack, url));
     const webhooks = await webhookFigures(stack);
     rows.push({
       attack: '300 hanging receivers',
@@ -82,17 +68,10 @@ export const tenants: Scenario = {
       beside: webhooks.besideMs,
       errors: 0,
     });
-    const me = await meTimes(stack);
-    const logins = wrongLogins(stack, WRONG_LOGINS);
-    const besideMe = await meTimes(stack);
-    await logins;
-    rows.push({
-      attack: `${WRONG_LOGINS} wrong logins`,
-      what: 'p95 of GET /v1/me, ms',
-      quiet: percentile(me, 95),
-      beside: percentile(besideMe, 95),
-      errors: 0,
-    });
+    const reads = await heavyReads(gateway);
+    rows.push(await meRow('60 exports of one session', stack, () => reads.exports()));
+    rows.push(await meRow('60 comparisons and series', stack, () => reads.reports()));
+    rows.push(await meRow(`${WRONG_LOGINS} wrong logins`, stack, () => wrongLogins(stack, WRONG_LOGINS)));
     return {
       figures: rows,
       rows: rows.map(({ quiet, beside, ...row }) => ({
@@ -103,13 +82,59 @@ export const tenants: Scenario = {
       })),
       charts: [],
       notes: [
-        'the neighbour makes 100 calls a second to a provider that answers at once; attackers call from another address',
-        'names are measured at the dialer, against a name server of its own that stays silent for the attacker’s names',
+        'the neighbour makes 100 calls a second to a provider that answers at once; attackers call from another address, on a thread of their own',
+        'names are measured at the dialer, and as calls that each open a connection, against a name server of its own that stays silent for the attacker’s names',
         'a revocation is from the DELETE of a key to the first 401 of a token that was cached',
       ],
     };
   },
 };
+
+/** The neighbour's calls, in turn alone and beside the attack. */
+async function besideAttack(name: string, neighbour: Neighbour, begin: () => Promise<Attack> | Attack): Promise<Row> {
+  const quiet: number[] = [];
+  const beside: number[] = [];
+  let errors = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    quiet.push((await neighbourCalls(neighbour, SECONDS)).p95Ms);
+    const attack = await begin();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const figure = await neighbourCalls(neighbour, SECONDS);
+    await attack.stop();
+    beside.push(figure.p95Ms);
+    errors += figure.errors;
+  }
+  return { attack: name, what: 'p95 of a call, ms', quiet: median(quiet), beside: median(beside), errors };
+}
+
+async function revocationRow(stack: Stack, url: string): Promise<Row> {
+  const quiet = await revocations(stack, url, REVOCATIONS);
+  const storm = madeUpTokens(url, 64);
+  const beside = await revocations(stack, url, REVOCATIONS);
+  await storm.stop();
+  return {
+    attack: 'made-up tokens, 64 at once',
+    what: 'p99 of a revocation, ms',
+    quiet: percentile(quiet, 99),
+    beside: percentile(beside, 99),
+    errors: 0,
+  };
+}
+
+/** `GET /v1/me` of somebody else, in turn alone and beside the attack. */
+async function meRow(name: string, stack: Stack, begin: () => Attack): Promise<Row> {
+  const tenant = await stack.tenant();
+  const quiet: number[] = [];
+  const beside: number[] = [];
+  for (let round = 0; round < ME_ROUNDS; round++) {
+    quiet.push(percentile(await meTimes(tenant), 95));
+    const attack = begin();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    beside.push(percentile(await meTimes(tenant), 95));
+    await attack.stop();
+  }
+  return { attack: name, what: 'p95 of GET /v1/me, ms', quiet: median(quiet), beside: median(beside), errors: 0 };
+}
 
 /** Milliseconds from the DELETE of each key to the first call that is refused. */
 async function revocations(stack: Stack, url: string, count: number): Promise<number[]> {
@@ -129,19 +154,19 @@ async function revocations(stack: Stack, url: string, count: number): Promise<nu
   return took;
 }
 
-async function meTimes(stack: Stack): Promise<number[]> {
-  const tenant = await stack.tenant();
+async function meTimes(tenant: Tenant): Promise<number[]> {
   const took: number[] = [];
   for (let i = 0; i < ME_CALLS; i++) {
     const startTick = performance.now();
-    await tenant.call('GET', '/v1/me');
+    const { status } = await tenant.call('GET', '/v1/me');
+    if (status !== 200) throw new Error(`GET /v1/me: ${status}`);
     took.push(performance.now() - startTick);
   }
   return took;
 }
 
 /** All at once, from one other address. */
-async function wrongLogins(stack: Stack, count: number): Promise<void> {
+function wrongLogins(stack: Stack, count: number): Attack {
   const body = JSON.stringify({ email: 'nobody@example.com', password: 'wrong password 1' });
   const login = (): Promise<void> =>
     new Promise((resolve) => {
@@ -154,5 +179,6 @@ async function wrongLogins(stack: Stack, count: number): Promise<void> {
       sent.once('error', () => resolve());
       sent.end(body);
     });
-  await Promise.all(Array.from({ length: count }, login));
+  const all = Promise.all(Array.from({ length: count }, login));
+  return { stop: async () => void (await all) };
 }

@@ -9,11 +9,22 @@ export interface NeighbourFigure {
   readonly p95Ms: number;
 }
 
+export interface Neighbour {
+  readonly url: string;
+  readonly token: string;
+  /** Called in turn. */
+  readonly paths?: readonly string[];
+}
+
+const CHAT = '/v1/proxy/openai/v1/chat/completions';
 const EVERY_MS = 10;
 const BODY = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] });
 
 /** Calls a model at a fixed rate for so long; each call is timed from when it was due. */
-export async function neighbourCalls(url: string, token: string, seconds: number): Promise<NeighbourFigure> {
+export async function neighbourCalls(
+  { url, token, paths = [CHAT] }: Neighbour,
+  seconds: number,
+): Promise<NeighbourFigure> {
   const took: number[] = [];
   let errors = 0;
   const calls: Promise<void>[] = [];
@@ -23,7 +34,7 @@ export async function neighbourCalls(url: string, token: string, seconds: number
     const waitMs = dueTick - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     calls.push(
-      call(url, token).then((status) => {
+      call(url, token, paths[i % paths.length]).then((status) => {
         if (status === 200) took.push(performance.now() - dueTick);
         else errors++;
       }),
@@ -34,12 +45,7 @@ export async function neighbourCalls(url: string, token: string, seconds: number
 }
 
 /** 0: no answer. `from`: the address to call from. */
-export function call(
-  url: string,
-  token: string,
-  path = '/v1/proxy/openai/v1/chat/completions',
-  from?: string,
-): Promise<number> {
+export function call(url: string, token: string, path = CHAT, from?: string): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const body = path.startsWith('/v1/proxy') ? BODY : '';

@@ -1,0 +1,112 @@
+/**
+ * CPU of a call in two builds of the data plane, one and the other in windows of a second under the same load: what else
+ * the machine does hits both. Each round starts both anew, since one process's code can come out faster than another's.
+ * The figure is the median over the differences of neighbouring windows.
+ *
+ *   node bench/dist/paired-cpu.js ROOT [ROUNDS]     ROOT: a built tree to compare this one with
+ */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TestPlane } from '@acg/test/plane-process';
+import { until } from '@acg/test/stack';
+import { startChild } from './child.js';
+import { freePort } from './free-port.js';
+import { type GatewayStack, startGateway } from './gateway-stack.js';
+import { runClosedLoop } from './load/closed-loop.js';
+import { REQUEST_BODY } from './request.js';
+import { median, percentile } from './statistics.js';
+import { tearDown, tearDownOnSignals } from './teardown.js';
+
+const PAIRS = 20;
+const WINDOW_SECONDS = 1;
+const WARM_SECONDS = 4;
+const CONNECTIONS = 64;
+
+interface Build {
+  readonly plane: TestPlane;
+  readonly url: string;
+}
+
+/** Time on a processor since the process started, all threads, µs. */
+function runTimeUs(pid: number): number {
+  let nanos = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    nanos += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+  }
+  return nanos / 1_000;
+}
+
+async function start({ stack, dataPlane }: GatewayStack, root: string, name: string): Promise<Build> {
+  const dataDir = join(stack.home, name);
+  mkdirSync(dataDir);
+  const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir };
+  const plane = new TestPlane('dataplane', env, join(root, 'dataplane/dist/main.js'));
+  const { port, metricsPort } = await plane.start();
+  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;
+  await until(ready, `${name} ready`);
+  return { plane, url: `http://127.0.0.1:${port}/v1/proxy/openai/v1/chat/completions` };
+}
+
+/** µs a call. */
+async function window({ plane, url }: Build, token: string, seconds: number): Promise<number> {
+  const before = runTimeUs(plane.pid);
+  const headers = { authorization: `Bearer ${token}` };
+  const load = await runClosedLoop({ url, connections: CONNECTIONS, seconds, headers, body: REQUEST_BODY });
+  if (load.errors > 0) throw new Error(`${load.errors} calls failed`);
+  return (runTimeUs(plane.pid) - before) / load.requests;
+}
+
+async function run(root: string, rounds: number): Promise<void> {
+  const providerPort = await freePort();
+  const mockScript = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
+  await startChild('mock provider', process.execPath, [mockScript, String(providerPort)], providerPort);
+  const gateway = await startGateway(`http://127.0.0.1:${providerPort}`);
+  const here = fileURLToPath(new URL('../..', import.meta.url));
+  const [ours, theirs, differences]: [number[], number[], number[]] = [[], [], []];
+  const loadBefore = loadavg()[0]!;
+  for (let round = 0; round < rounds; round++) {
+    const one = await start(gateway, here, `this-${round}`);
+    const other = await start(gateway, root, `other-${round}`);
+    // The highest limit there is, a million calls a minute, is an agent's: two share the load.
+    const tokens = [gateway.token, gateway.otherToken];
+    for (const build of [one, other]) await window(build, tokens[0]!, WARM_SECONDS);
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const order = pair % 2 === 0 ? [one, other] : [other, one];
+      const token = tokens[pair % 2]!;
+      const first = await window(order[0]!, token, WINDOW_SECONDS);
+      const second = await window(order[1]!, token, WINDOW_SECONDS);
+      const [our, their] = pair % 2 === 0 ? [first, second] : [second, first];
+      ours.push(our);
+      theirs.push(their);
+      differences.push(our - their);
+    }
+    await Promise.all([one.plane.kill(), other.plane.kill()]);
+    console.log(`round ${round + 1}: ${median(differences.slice(-PAIRS)).toFixed(2)} µs a call more than the other`);
+  }
+  const quartiles = [25, 50, 75].map((p) => percentile(differences, p).toFixed(2));
+  console.table([
+    {
+      'this, µs a call': median(ours).toFixed(2),
+      'the other': median(theirs).toFixed(2),
+      difference: quartiles[1],
+      quartiles: `${quartiles[0]} … ${quartiles[2]}`,
+      pairs: differences.length,
+    },
+  ]);
+  const load = `load average ${loadBefore.toFixed(1)} → ${loadavg()[0]!.toFixed(1)}`;
+  console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.versions.node}, ${load}`);
+}
+
+const [root, rounds = '3'] = process.argv.slice(2);
+if (root === undefined) {
+  console.error('usage: node bench/dist/paired-cpu.js ROOT [ROUNDS]');
+  process.exit(64);
+}
+tearDownOnSignals();
+try {
+  await run(resolve(root), Number(rounds));
+} finally {
+  await tearDown();
+}

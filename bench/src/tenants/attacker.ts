@@ -1,0 +1,47 @@
+/** A hostile client on a thread of its own, so that what is measured beside it is not the load generator's event loop. */
+import { randomBytes } from 'node:crypto';
+import { Worker, workerData } from 'node:worker_threads';
+import { call } from './neighbour.js';
+
+export interface AttackerOptions {
+  readonly url: string;
+  /** Asked in turn. */
+  readonly paths: readonly string[];
+  /** Null: a new one for each call, which does not exist. */
+  readonly token: string | null;
+  /** Calls at a time; each is followed by the next. */
+  readonly workers: number;
+  readonly pauseMs: number;
+}
+
+export interface Attack {
+  stop(): Promise<void>;
+}
+
+/** Of the attacker, who is another host. */
+const ATTACKERS_ADDRESS = '127.0.0.2';
+
+/** Attacks until it is stopped, which breaks off what is under way. */
+export function startAttacker(options: AttackerOptions): Attack {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { attacker: options } });
+  return {
+    async stop() {
+      await worker.terminate();
+    },
+  };
+}
+
+async function attack({ url, paths, token, workers, pauseMs }: AttackerOptions): Promise<void> {
+  let calls = 0;
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const path = paths[calls++ % paths.length];
+      await call(url, token ?? `acg_${randomBytes(32).toString('hex')}`, path, ATTACKERS_ADDRESS);
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+}
+
+const given = workerData as { attacker?: AttackerOptions } | null;
+if (given?.attacker !== undefined) void attack(given.attacker);
