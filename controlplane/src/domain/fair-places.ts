@@ -37,14 +37,25 @@ export class FairPlaces {
 
   /** Throws {@link TooManyAttempts} when the work lost its place. */
   async run<T>(address: string, work: () => Promise<T>): Promise<T> {
-    if (this.#mayRun(address)) this.#take(address);
-    else await this.#wait(address); // who starts it has taken its place
+    const turn = this.enter(address);
+    if (turn !== null) await turn;
     try {
       return await work();
     } finally {
-      this.#give(address);
-      for (let next = this.#next(); next !== null; next = this.#next()) next.start();
+      this.leave(address);
     }
+  }
+
+  /** Takes a place, to be given back with {@link leave}; null: at once. Rejects with {@link TooManyAttempts}. */
+  enter(address: string): Promise<void> | null {
+    if (!this.#mayRun(address)) return this.#wait(address); // who starts it has taken its place
+    this.#take(address);
+    return null;
+  }
+
+  leave(address: string): void {
+    this.#give(address);
+    for (let next = this.#next(); next !== null; next = this.#next()) next.start();
   }
 
   #mayRun(address: string): boolean {

@@ -17,6 +17,7 @@ import { STATUS_OF } from './error-map.js';
 import { addOpenApi } from './openapi.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
+import { addRequestTurns } from './request-turns.js';
 import { answerUnreadable } from './unreadable-request.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
 
@@ -73,6 +74,7 @@ export function createApp(options: AppOptions) {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
   });
+  addRequestTurns(app);
   app.addHook('onResponse', async (request, reply) => {
     options.metrics.observe(request, reply);
     // The pattern, not the address: a query may hold what somebody pasted there by mistake.

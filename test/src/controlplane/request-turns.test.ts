@@ -1,0 +1,47 @@
+/** One session that asks for everything at once, and slowly, leaves the others' requests alone. */
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+
+const plane = useControlPlane();
+
+test('requests that all wait in the database keep no other organization’s waiting, and are answered in the end', async () => {
+  const [hostile, other] = [await plane().member('owner'), await plane().member('owner')];
+  const made = await hostile.call('POST', '/v1/projects', { name: 'Mine' });
+  const { id } = made.body.project;
+  const { sql } = plane().database;
+  let release = (): void => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  const lock = sql.begin(async (tx) => {
+    await tx`select 1 from projects where id = ${id} for update`;
+    await held;
+  });
+  const waiting = async (): Promise<number> => {
+    const [row] = await sql`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return row!.n;
+  };
+  const asked = Array.from({ length: 60 }, (_, n) => hostile.call('PATCH', `/v1/projects/${id}`, { name: `n${n}` }));
+  await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(6);
+  expect((await other.call('GET', '/v1/me')).status).toBe(200);
+  expect((await other.call('POST', '/v1/projects', { name: 'Theirs' })).status).toBe(201);
+  expect(await waiting()).toBe(6);
+  release();
+  await lock;
+  expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test('refused, failed and broken-off requests give their place back', async () => {
+  const owner = await plane().member('owner');
+  const authorization = `Bearer ${owner.token}`;
+  for (let n = 0; n < 20; n++) {
+    expect((await owner.call('POST', '/v1/projects', { name: '' })).status).toBe(400);
+    expect((await owner.call('GET', '/v1/projects/00000000-0000-4000-8000-000000000000')).status).toBe(404);
+    const gone = new AbortController();
+    const sent = fetch(`${plane().url}/v1/projects`, { headers: { authorization }, signal: gone.signal });
+    gone.abort();
+    await sent.catch(() => {});
+  }
+  expect((await owner.call('GET', '/v1/me')).status).toBe(200);
+});
