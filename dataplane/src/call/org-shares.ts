@@ -1,9 +1,9 @@
 /**
  * Calls and WebSockets of each organization that are under way. An organization gets one more place only while it holds
  * fewer than {@link FREE_RATIO} times as many as are still free: the dynamic threshold of switches whose queues share
- * one memory (Choudhury and Hahne, 1998). So one alone may use all places but a 16th; that is where a newcomer starts at
+ * one memory (Choudhury and Hahne, 1998). So one alone may use all places but an 8th; that is where a newcomer starts at
  * once, and while others take what is free, whoever holds most gets nothing new until its own calls have ended and they
- * have caught up. However many organizations take all they can, some places are left: beside two a 31st, and so on.
+ * have caught up. However many organizations take all they can, some places are left: beside two a 15th, and so on.
  */
 
 /** What one organization has under way. */
@@ -17,7 +17,7 @@ export interface ShareHolder {
   share: OrgShare | null;
 }
 
-export const FREE_RATIO = 15;
+export const FREE_RATIO = 7;
 
 export class OrgShares {
   /** Never more, whatever is free. */
