@@ -15,9 +15,9 @@ import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
 import { addOpenApi } from './openapi.js';
+import { addRequestTurns } from './request-turns.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
-import { addRequestTurns } from './request-turns.js';
 import { answerUnreadable } from './unreadable-request.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
 
@@ -26,6 +26,7 @@ export type App = ReturnType<typeof createApp>;
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
 const AWAY_RETRY_AFTER_S = 2;
+const LATE_MS = 1_000;
 
 /** Who sends the request, and whether they may call the route. */
 interface Authentication {
@@ -102,13 +103,20 @@ const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
 /** One status for whatever is wrong with a request (docs/contract.md#management-api). */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
+function answerAppError(error: AppError, reply: FastifyReply): void {
+  if (error instanceof TooManyAttempts || error instanceof StillRunning) {
+    void reply.header('retry-after', String(error.retryAfterSeconds));
+  }
+  if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
+  void reply.code(STATUS_OF[error.code]).send({ error: error.message, ...error.details });
+}
+
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
-    if (error instanceof TooManyAttempts || error instanceof StillRunning) {
-      void reply.header('retry-after', String(error.retryAfterSeconds));
-    }
-    if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
-    void reply.code(STATUS_OF[error.code]).send({ error: error.message, ...error.details });
+    // Who asks for too much and comes back at once waits with each of its connections.
+    if (error instanceof TooManyAttempts && request.actor !== undefined)
+      setTimeout(answerAppError, LATE_MS, error, reply);
+    else answerAppError(error, reply);
     return;
   }
   if (isUnstorableText(error)) {

@@ -45,3 +45,13 @@ test('refused, failed and broken-off requests give their place back', async () =
   }
   expect((await owner.call('GET', '/v1/me')).status).toBe(200);
 });
+
+test('who asks for too much is told so late: coming back at once does not pay', async () => {
+  const owner = await plane().member('owner');
+  const invite = (n: number) => owner.call('POST', '/v1/members', { email: `n${n}@example.org`, role: 'viewer' });
+  for (let n = 0; n < 20; n++) expect((await invite(n)).status).toBe(201);
+  const refused = invite(20);
+  const first = await Promise.race([refused, owner.call('GET', '/v1/me')]);
+  expect(first.status).toBe(200);
+  expect((await refused).status).toBe(429);
+});
