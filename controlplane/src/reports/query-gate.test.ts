@@ -55,3 +55,29 @@ test('gate: ten exports are open at once, and their runs wait where questions wo
   }
   await expect(run).resolves.toBe('a run');
 });
+
+test('gate: runs of exports go one at a time, and a question does not wait for them', async () => {
+  const gate = new QueryGate(sql);
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const run = (name: string, isPatient: boolean) => {
+    const query = () => {
+      started.push(name);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    };
+    return gate.run('org', query, isPatient);
+  };
+  const all = [run('export 1', true), run('export 2', true), run('export 3', true), run('question', false)];
+  expect(started).toEqual(['export 1', 'question']);
+  ends[1]!();
+  await all[3];
+  expect(started).toEqual(['export 1', 'question']);
+  ends[0]!();
+  await all[0];
+  expect(started).toEqual(['export 1', 'question', 'export 2']);
+  ends[2]!();
+  await all[1];
+  ends[3]!();
+  await all[2];
+  await expect(gate.run('org', async () => 'free', true)).resolves.toBe('free');
+});

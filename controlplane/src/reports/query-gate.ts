@@ -1,7 +1,8 @@
 /**
  * How many costly questions one organization has at once: two run, eight wait in order, further ones are refused. So no
  * organization holds the connections for heavy reads, whatever it asks for. Exports count apart: as many may be open,
- * and each of their runs takes its turn among the questions. Counts this process only, as its connections do.
+ * and their runs go one at a time, while nothing else of the organization runs. Counts this process only, as its
+ * connections do.
  */
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
@@ -17,10 +18,17 @@ const QUERY_CANCELED = '57014';
 export const isTimeout = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === QUERY_CANCELED;
 
+interface Waiting {
+  readonly start: () => void;
+  readonly isPatient: boolean;
+}
+
 interface Lane {
   running: number;
   exports: number;
-  readonly waiting: (() => void)[];
+  /** Questions among the waiting. */
+  impatient: number;
+  readonly waiting: Waiting[];
 }
 
 export class QueryGate {
@@ -45,19 +53,19 @@ export class QueryGate {
   /** Runs the query when it is its turn. `isPatient`: one of an export, which waits however many do. */
   async run<T>(orgId: string, query: () => Promise<T>, isPatient = false): Promise<T> {
     const lane = this.#lane(orgId);
-    if (lane.running < RUNNING_MAX) lane.running++;
-    else if (!isPatient && lane.waiting.length >= WAITING_MAX) {
+    if (mayRun(lane, isPatient)) lane.running++;
+    else if (!isPatient && lane.impatient >= WAITING_MAX) {
       throw new TooManyAttempts('too many questions of this organization at once: try again later', RETRY_AFTER_S);
-    } else await new Promise<void>((turn) => lane.waiting.push(turn)); // who leaves hands over its place
+    } else {
+      if (!isPatient) lane.impatient++;
+      await new Promise<void>((start) => lane.waiting.push({ start, isPatient })); // who starts it has counted it
+    }
     try {
       return await query();
     } finally {
-      const next = lane.waiting.shift();
-      if (next !== undefined) next();
-      else {
-        lane.running--;
-        this.#forget(orgId, lane);
-      }
+      lane.running--;
+      startNext(lane);
+      this.#forget(orgId, lane);
     }
   }
 
@@ -80,7 +88,7 @@ export class QueryGate {
   #lane(orgId: string): Lane {
     let lane = this.#lanes.get(orgId);
     if (lane === undefined) {
-      lane = { running: 0, exports: 0, waiting: [] };
+      lane = { running: 0, exports: 0, impatient: 0, waiting: [] };
       this.#lanes.set(orgId, lane);
     }
     return lane;
@@ -89,4 +97,16 @@ export class QueryGate {
   #forget(orgId: string, lane: Lane): void {
     if (lane.running === 0 && lane.exports === 0) this.#lanes.delete(orgId);
   }
+}
+
+const mayRun = ({ running }: Lane, isPatient: boolean): boolean => running < (isPatient ? 1 : RUNNING_MAX);
+
+/** The oldest that may run; a run of an export waits on where it does not. */
+function startNext(lane: Lane): void {
+  const at = lane.waiting.findIndex(({ isPatient }) => mayRun(lane, isPatient));
+  if (at < 0) return;
+  const [next] = lane.waiting.splice(at, 1);
+  if (!next!.isPatient) lane.impatient--;
+  lane.running++;
+  next!.start();
 }
