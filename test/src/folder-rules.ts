@@ -76,9 +76,10 @@ const dashboard: FolderRules = {
   format: [],
   api: [],
   parts: ['api', 'format'],
+  resources: ['api'],
   entry: ['api', 'parts'],
   screens: [],
-  'screens/*': ['api', 'format', 'parts', 'screens'],
+  'screens/*': ['api', 'format', 'parts', 'resources', 'screens'],
   shell: ['api', 'parts', 'screens'],
 };
 

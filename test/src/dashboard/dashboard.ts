@@ -64,7 +64,8 @@ export class Visitor {
   async settled(): Promise<void> {
     await this.page.waitForFunction(() => {
       const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
-      const loading = '.mantine-Skeleton-root,.mantine-Loader-root,[role="status"][aria-label^="Loading"]';
+      const loading =
+        '.mantine-Skeleton-root,.mantine-Loader-root:not([data-waiting]),[role="status"][aria-label^="Loading"]';
       return document.querySelector('#root > *') !== null && document.querySelector(loading) === null;
     });
   }
@@ -97,6 +98,12 @@ export class Visitor {
     await this.page.setViewportSize(NARROWEST);
     expect(await this.#overflow(), `${name} is wider than ${NARROWEST.width}`).toBeLessThanOrEqual(0);
     await this.page.setViewportSize(SIZES[0]);
+  }
+
+  /** What is shown now, for people. */
+  async picture(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
   }
 
   /** Goes there and inspects it. */
@@ -157,7 +164,8 @@ export function useDashboard(options: StackOptions = {}): () => Dashboard {
   beforeAll(async () => {
     [browser, stack] = await Promise.all([chromium.launch({ executablePath: CHROMIUM }), Stack.start(options)]);
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await Promise.all(visitors.map((visitor) => visitor.picture('failed')));
     const problems = await Promise.all(visitors.map((visitor) => visitor.problems()));
     await Promise.all(visitors.splice(0).map(({ context }) => context.close()));
     expect(problems.flat()).toEqual([]);

@@ -21,7 +21,10 @@ export function SignUp() {
   });
   const closed = config?.signup === 'closed';
   const submit = form.onSubmit((values) =>
-    signUp.mutate({ ...values, email: values.email.trim() }, { onSuccess: () => navigate('/', { replace: true }) }),
+    signUp.mutate(
+      { ...values, email: values.email.trim() },
+      { onSuccess: () => navigate('/setup', { replace: true }) },
+    ),
   );
   return (
     <EntryPage

@@ -30,7 +30,7 @@ export function SecretOnce({ title, secret, children, onStored }: SecretOnceProp
           <Text size="sm">Copy it now and keep it where your secrets are. Nobody can show it again, not even we.</Text>
         </Alert>
         <Group gap="sm" wrap="nowrap" align="flex-start">
-          <Code block className="acg-break" flex={1} data-secret>
+          <Code block className="acg-code" flex={1} tabIndex={0} data-secret>
             {secret}
           </Code>
           <CopyButton value={secret ?? ''} />

@@ -2,7 +2,7 @@
 import '@mantine/spotlight/styles.css';
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { LogOut, Moon, Search, Sun } from 'lucide-react';
+import { LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
 import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { useSignOut } from '../api/session.js';
@@ -26,6 +26,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     })),
   );
   const commands: SpotlightActionData[] = [
+    {
+      id: 'setup',
+      label: 'Set up an agent',
+      leftSection: <Rocket size={ICON} aria-hidden />,
+      onClick: () => navigate('/setup'),
+    },
     {
       id: 'light',
       label: 'Light theme',

@@ -1,6 +1,7 @@
 /** Who one is, in which organization, and the way out. */
 import { Button, Menu, Text } from '@mantine/core';
-import { BookOpen, Check, ChevronDown, Keyboard, LogOut } from 'lucide-react';
+import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Rocket } from 'lucide-react';
+import { Link } from 'wouter';
 import { BASE_PATH } from '../api/page-facts.js';
 import { useMe, useSignOut, useSwitchOrganization } from '../api/session.js';
 import { toastFailure } from '../parts/toast.js';
@@ -43,6 +44,9 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
             </Menu.Item>
           ))}
         <Menu.Divider />
+        <Menu.Item component={Link} href="/setup" leftSection={<Rocket size={16} aria-hidden />}>
+          Set up an agent
+        </Menu.Item>
         <Menu.Item leftSection={<Keyboard size={16} aria-hidden />} onClick={onHelp}>
           Keyboard
         </Menu.Item>

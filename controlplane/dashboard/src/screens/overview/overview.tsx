@@ -1,11 +1,13 @@
 /** What matters now: spend, traffic, errors and refusals of a period, and who makes them. */
-import { SimpleGrid, Stack } from '@mantine/core';
+import { Button, Card, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { Link } from 'wouter';
 import { api } from '../../api/api.js';
 import { count, milliseconds, share, usd } from '../../format/format.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
+import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { PeriodControl, periodOf } from '../../parts/period-control.js';
 import { useSearchState } from '../../parts/search-state.js';
@@ -44,9 +46,10 @@ export function Overview() {
             value={figures && milliseconds(figures.requests === 0 ? null : figures.p95Latency)}
           />
         </SimpleGrid>
+        {figures?.requests === 0 && figures.rejectedRequests === 0 && <NoTraffic />}
         <Spend period={period} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-          <Ranking by="agent" title="Agents by spend" period={period} />
+          <Ranking by="agent" title="Agents by spend" period={period} hrefOf={(id) => `/agents/${id}`} />
           <Ranking by="provider" title="Providers by spend" period={period} />
         </SimpleGrid>
         <ProviderHealth />
@@ -54,6 +57,20 @@ export function Overview() {
     </>
   );
 }
+
+const NoTraffic = () => (
+  <Card>
+    <Nothing
+      title="No call in this time"
+      text="Give an agent its token, and see its first call within a second."
+      action={
+        <Button component={Link} href="/setup" mt="xs">
+          Set up an agent
+        </Button>
+      }
+    />
+  </Card>
+);
 
 function Spend({ period }: { readonly period: ReturnType<typeof periodOf> }) {
   const query = { period };

@@ -1,0 +1,74 @@
+/** What a reason of refusal means and what to do about it, in words for whoever runs the agent. */
+
+interface RefusalAdvice {
+  readonly what: string;
+  readonly todo: string;
+}
+
+const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
+  not_assigned: {
+    what: 'The provider is not assigned to the agent.',
+    todo: 'Add it on the agent’s page, under Providers.',
+  },
+  unknown_provider: {
+    what: 'There is no provider of that name.',
+    todo: 'Look at the address: /v1/proxy/ and the provider.',
+  },
+  needs_credentials: {
+    what: 'The provider’s credential must be set again.',
+    todo: 'Enter it on the agent’s page, under Providers.',
+  },
+  paused: { what: 'The agent is paused.', todo: 'Resume it on its page.' },
+  revoked: { what: 'The agent or its token was revoked.', todo: 'Make a new token, or a new agent.' },
+  budget: { what: 'The monthly budget is used up.', todo: 'Raise it under Limits, or wait for the next month (UTC).' },
+  rpm: {
+    what: 'More requests per minute than the limit.',
+    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
+  },
+  rpd: {
+    what: 'More requests per day than the limit.',
+    todo: 'Raise it under Limits, or wait for the next day (UTC).',
+  },
+  tpm: {
+    what: 'More tokens per minute than the limit.',
+    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
+  },
+  budget_project: {
+    what: 'The project’s monthly budget is used up.',
+    todo: 'Raise it under Projects, or wait for the next month (UTC).',
+  },
+  budget_org: {
+    what: 'The organization’s monthly budget is used up.',
+    todo: 'Raise it under Settings, or wait for the next month (UTC).',
+  },
+  budget_never_fits: {
+    what: 'One call may cost more than the whole hard budget.',
+    todo: 'Let the agent ask for fewer output tokens, or raise the budget.',
+  },
+  budget_in_flight: { what: 'Calls under way hold what is left of the hard budget.', todo: 'It passes as they end.' },
+  denied_model: { what: 'The agent’s policy does not allow this model.', todo: 'Change the policy, or the model.' },
+  denied_call: { what: 'The agent’s policy does not allow this call.', todo: 'Change the policy, or the call.' },
+  denied_sensitive_path: {
+    what: 'The call hands out credentials or changes who has access.',
+    todo: 'Allow it on the provider account, if you want that.',
+  },
+  circuit_open: {
+    what: 'The provider is failing: calls to it are stopped for a moment.',
+    todo: 'They go on by themselves.',
+  },
+  unauthorized: {
+    what: 'The token is missing, unknown, expired or revoked.',
+    todo: 'Give the agent a token that is valid.',
+  },
+  upstream_unreachable: {
+    what: 'The provider could not be reached.',
+    todo: 'Look at its status and, for your own, at its address.',
+  },
+  upstream_timeout: { what: 'The provider did not answer in time.', todo: 'Look at its status.' },
+};
+
+export const adviceOf = (reason: string): RefusalAdvice =>
+  ADVICE[reason] ?? {
+    what: `The gateway refused it: ${reason.replaceAll('_', ' ')}.`,
+    todo: 'The answer to the agent says more.',
+  };

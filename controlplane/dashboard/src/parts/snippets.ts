@@ -1,0 +1,137 @@
+/** How an agent calls a provider through the gateway, in several languages. Only address and key differ from a direct call. */
+
+interface Snippet {
+  readonly id: string;
+  readonly label: string;
+  readonly code: string;
+}
+
+interface SnippetSource {
+  readonly providerSlug: string;
+  /** Where agents call, without a trailing slash. */
+  readonly gatewayUrl: string;
+  /** The gateway token, or what stands for it. */
+  readonly token: string;
+}
+
+/** Stands for a token that is not shown any more. */
+export const TOKEN_PLACE = '$ACG_GATEWAY_TOKEN';
+/** Where the operator did not say where agents call. */
+export const GATEWAY_PLACE = 'https://YOUR-GATEWAY';
+
+const OPENAI_MODEL = 'gpt-5-mini';
+const ANTHROPIC_MODEL = 'claude-haiku-4-5';
+
+export function snippetsFor({ providerSlug, gatewayUrl, token }: SnippetSource): readonly Snippet[] {
+  const base = `${gatewayUrl}/v1/proxy/${providerSlug}`;
+  const own =
+    providerSlug === 'openai'
+      ? openai(base, token)
+      : providerSlug === 'anthropic'
+        ? anthropic(base, token)
+        : other(base, token);
+  return [...own, { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, providerSlug) }];
+}
+
+const openai = (base: string, token: string): readonly Snippet[] => [
+  {
+    id: 'curl',
+    label: 'curl',
+    code: `curl ${base}/v1/chat/completions \\
+  -H "authorization: Bearer ${token}" -H "content-type: application/json" \\
+  -d '{"model":"${OPENAI_MODEL}","messages":[{"role":"user","content":"Say hello"}]}'`,
+  },
+  {
+    id: 'python',
+    label: 'Python',
+    code: `from openai import OpenAI
+
+client = OpenAI(base_url="${base}/v1", api_key="${token}")
+answer = client.chat.completions.create(
+    model="${OPENAI_MODEL}",
+    messages=[{"role": "user", "content": "Say hello"}],
+)
+print(answer.choices[0].message.content)`,
+  },
+  {
+    id: 'typescript',
+    label: 'TypeScript',
+    code: `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '${base}/v1', apiKey: '${token}' });
+const answer = await client.chat.completions.create({
+  model: '${OPENAI_MODEL}',
+  messages: [{ role: 'user', content: 'Say hello' }],
+});
+console.log(answer.choices[0]?.message.content);`,
+  },
+  {
+    id: 'ai-sdk',
+    label: 'AI SDK',
+    code: `import { createOpenAI } from '@ai-sdk/openai';
+import { generateText } from 'ai';
+
+const openai = createOpenAI({ baseURL: '${base}/v1', apiKey: '${token}' });
+const { text } = await generateText({ model: openai('${OPENAI_MODEL}'), prompt: 'Say hello' });
+console.log(text);`,
+  },
+];
+
+const anthropic = (base: string, token: string): readonly Snippet[] => [
+  {
+    id: 'curl',
+    label: 'curl',
+    code: `curl ${base}/v1/messages \\
+  -H "authorization: Bearer ${token}" -H "content-type: application/json" -H "anthropic-version: 2023-06-01" \\
+  -d '{"model":"${ANTHROPIC_MODEL}","max_tokens":100,"messages":[{"role":"user","content":"Say hello"}]}'`,
+  },
+  {
+    id: 'python',
+    label: 'Python',
+    code: `from anthropic import Anthropic
+
+client = Anthropic(base_url="${base}", api_key="${token}")
+answer = client.messages.create(
+    model="${ANTHROPIC_MODEL}",
+    max_tokens=100,
+    messages=[{"role": "user", "content": "Say hello"}],
+)
+print(answer.content[0].text)`,
+  },
+  {
+    id: 'typescript',
+    label: 'TypeScript',
+    code: `import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ baseURL: '${base}', apiKey: '${token}' });
+const answer = await client.messages.create({
+  model: '${ANTHROPIC_MODEL}',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Say hello' }],
+});
+console.log(answer.content);`,
+  },
+  {
+    id: 'ai-sdk',
+    label: 'AI SDK',
+    code: `import { createAnthropic } from '@ai-sdk/anthropic';
+import { generateText } from 'ai';
+
+const anthropic = createAnthropic({ baseURL: '${base}/v1', apiKey: '${token}' });
+const { text } = await generateText({ model: anthropic('${ANTHROPIC_MODEL}'), prompt: 'Say hello' });
+console.log(text);`,
+  },
+];
+
+const other = (base: string, token: string): readonly Snippet[] => [
+  { id: 'curl', label: 'curl', code: `curl ${base}/PATH-OF-THE-PROVIDER \\\n  -H "authorization: Bearer ${token}"` },
+];
+
+const prompt = (
+  base: string,
+  providerSlug: string,
+): string => `Make this project call ${providerSlug} through our gateway:
+- Base URL of the SDK: ${base}${providerSlug === 'openai' ? '/v1' : ''}
+- API key: the environment variable ACG_GATEWAY_TOKEN. Never write the token into a file that is committed.
+- Change nothing else: same SDK, same models, same parameters. Take out the provider's own key where it is read.
+Then make one call and show me its answer.`;

@@ -1,0 +1,125 @@
+/** Stops an agent: for now with one click and a way back, or for good with its name typed. */
+import { Button, Group, Menu } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { MoreHorizontal, Pause, Play } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { useWhyNot } from '../../api/role.js';
+import { Confirm } from '../../parts/confirm.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { toast, toastFailure } from '../../parts/toast.js';
+import { type Agent, useDeleteAgent, useSetStatus } from '../../resources/agents.js';
+
+export function AgentActions({ agent }: { readonly agent: Agent }) {
+  const [, navigate] = useLocation();
+  const status = useSetStatus(agent.id);
+  const remove = useDeleteAgent(agent.id);
+  const whyNot = useWhyNot('admin');
+  const [revoking, revokeDialog] = useDisclosure(false);
+  const [deleting, deleteDialog] = useDisclosure(false);
+  const resume = () =>
+    status.mutate('active', { onSuccess: () => toast(`${agent.name} may call again.`), onError: toastFailure });
+  const pause = () =>
+    status.mutate('paused', {
+      onSuccess: () => saidWithUndo(`${agent.name} is paused.`, resume),
+      onError: toastFailure,
+    });
+  const revoked = agent.status === 'revoked' ? 'A revoked agent stays revoked.' : null;
+  return (
+    <Group gap="sm">
+      {agent.status === 'paused' ? (
+        <GuardedButton
+          needs="admin"
+          loading={status.isPending}
+          leftSection={<Play size={16} aria-hidden />}
+          onClick={resume}
+        >
+          Resume
+        </GuardedButton>
+      ) : (
+        <GuardedButton
+          needs="admin"
+          whyNot={revoked}
+          variant="default"
+          loading={status.isPending}
+          leftSection={<Pause size={16} aria-hidden />}
+          onClick={pause}
+        >
+          Pause
+        </GuardedButton>
+      )}
+      {whyNot === null && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" px="sm" aria-label="More actions">
+              <MoreHorizontal size={16} aria-hidden />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item disabled={agent.status === 'revoked'} onClick={revokeDialog.open}>
+              Revoke …
+            </Menu.Item>
+            <Menu.Item c="var(--acg-bad)" onClick={deleteDialog.open}>
+              Delete …
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      <Confirm
+        opened={revoking}
+        onClose={revokeDialog.close}
+        title={`Revoke ${agent.name}`}
+        action="Revoke agent"
+        typed={agent.name}
+        pending={status.isPending}
+        error={status.error}
+        onConfirm={() => status.mutate('revoked', { onSuccess: revokeDialog.close })}
+      >
+        None of its tokens works any more, and that cannot be taken back. Its calls and its bill stay.
+      </Confirm>
+      <Confirm
+        opened={deleting}
+        onClose={deleteDialog.close}
+        title={`Delete ${agent.name}`}
+        action="Delete agent"
+        typed={agent.name}
+        pending={remove.isPending}
+        error={remove.error}
+        onConfirm={() =>
+          remove.mutate(undefined, {
+            onSuccess: () => {
+              toast(`${agent.name} is deleted.`);
+              navigate('/agents');
+            },
+          })
+        }
+      >
+        Its tokens and the provider credentials stored for it are gone. What it spent still counts in reports.
+      </Confirm>
+    </Group>
+  );
+}
+
+const UNDO_MS = 8_000;
+
+function saidWithUndo(message: string, undo: () => void): void {
+  const id = notifications.show({
+    color: 'yellow',
+    autoClose: UNDO_MS,
+    message: (
+      <Group justify="space-between" gap="sm">
+        {message}
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => {
+            notifications.hide(id);
+            undo();
+          }}
+        >
+          Undo
+        </Button>
+      </Group>
+    ),
+  });
+}

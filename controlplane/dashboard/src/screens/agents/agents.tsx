@@ -1,0 +1,177 @@
+/** Every agent with what it spent, how it does, and who has used up its budget. */
+import { Group, Select, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Plus, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { api } from '../../api/api.js';
+import { count, NONE, share, usd } from '../../format/format.js';
+import { Ago } from '../../parts/ago.js';
+import { BudgetBar } from '../../parts/budget-bar.js';
+import { type Column, DataTable } from '../../parts/data-table.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { Nothing } from '../../parts/nothing.js';
+import { PageHeader } from '../../parts/page-header.js';
+import { PeriodControl, periodOf } from '../../parts/period-control.js';
+import { useSearchState } from '../../parts/search-state.js';
+import { useProjects } from '../../resources/agents.js';
+import { AgentStatus } from './agent-status.js';
+
+const NewAgent = lazy(async () => ({ default: (await import('./new-agent.js')).NewAgent }));
+
+const PAGE_SIZE = 25;
+const TYPING_MS = 250;
+const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', period: '7d', page: 1 };
+const SORTS = [
+  { value: 'costCents', label: 'Most spend' },
+  { value: 'requests', label: 'Most calls' },
+  { value: 'errorRate', label: 'Most errors' },
+  { value: 'rejectedRequests', label: 'Most refused' },
+  { value: 'budgetUsedPercent', label: 'Least budget left' },
+  { value: 'lastCallAt', label: 'Last call' },
+  { value: 'createdAt', label: 'Newest' },
+] as const;
+const STATUSES = ['active', 'paused', 'revoked'] as const;
+
+export function Agents() {
+  const { values, set, clear } = useSearchState(DEFAULTS);
+  const [creating, { open, close }] = useDisclosure(false);
+  const period = periodOf(values.period);
+  const status = STATUSES.find((name) => name === values.status);
+  const query = {
+    period,
+    order: 'desc' as const,
+    sort: SORTS.find(({ value }) => value === values.sort)?.value ?? 'costCents',
+    limit: PAGE_SIZE,
+    offset: (values.page - 1) * PAGE_SIZE,
+    ...(values.search === '' ? {} : { search: values.search }),
+    ...(status === undefined ? {} : { status }),
+    ...(values.project === '' ? {} : { projectId: values.project }),
+  };
+  const agents = useQuery({
+    queryKey: ['agents', 'list', query],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  const button = (
+    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={open}>
+      New agent
+    </GuardedButton>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Agents"
+        description="Who calls providers through the gateway, with which limits."
+        actions={button}
+      />
+      <Filters values={values} set={set} period={period} />
+      <DataTable
+        label="Agents"
+        query={agents}
+        rows={(data) => data.agents}
+        rowKey={({ id }) => id}
+        columns={COLUMNS}
+        href={({ id }) => `/agents/${id}`}
+        filtered={values.search !== '' || values.status !== '' || values.project !== ''}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={
+          <Nothing
+            title="No agent yet"
+            text="An agent is one program with its own token, its own limits and its own bill."
+            action={button}
+          />
+        }
+      />
+      <Suspense>{creating && <NewAgent onClose={close} />}</Suspense>
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly values: ReturnType<typeof useSearchState<typeof DEFAULTS>>['values'];
+  readonly set: ReturnType<typeof useSearchState<typeof DEFAULTS>>['set'];
+  readonly period: ReturnType<typeof periodOf>;
+}
+
+function Filters({ values, set, period }: FiltersProps) {
+  const projects = useProjects();
+  const [typed, setTyped] = useState(values.search);
+  useEffect(() => setTyped(values.search), [values.search]);
+  const apply = useDebouncedCallback((search: string) => set({ search }, { replace: true }), TYPING_MS);
+  return (
+    <Group gap="sm" mb="md" align="flex-end">
+      <TextInput
+        type="search"
+        aria-label="Search agents"
+        placeholder="Name or id"
+        leftSection={<Search size={16} aria-hidden />}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          apply(event.currentTarget.value);
+        }}
+        flex="1 1 180px"
+      />
+      <Select
+        aria-label="Project"
+        placeholder="All projects"
+        clearable
+        clearButtonProps={{ 'aria-label': 'All projects' }}
+        data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        value={values.project === '' ? null : values.project}
+        onChange={(value) => set({ project: value ?? '' })}
+        flex="0 1 180px"
+      />
+      <Select
+        aria-label="Status"
+        placeholder="Any status"
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any status' }}
+        data={[...STATUSES]}
+        value={values.status === '' ? null : values.status}
+        onChange={(value) => set({ status: value ?? '' })}
+        flex="0 1 140px"
+      />
+      <Select
+        aria-label="Sort by"
+        data={[...SORTS]}
+        allowDeselect={false}
+        value={values.sort}
+        onChange={(value) => set({ sort: value ?? DEFAULTS.sort })}
+        flex="0 1 170px"
+      />
+      <PeriodControl value={period} onChange={(value) => set({ period: value })} />
+    </Group>
+  );
+}
+
+type Row = Awaited<ReturnType<typeof readAgents>>['agents'][number];
+const readAgents = () => api.get('/v1/usage/agents');
+
+const COLUMNS: readonly Column<Row>[] = [
+  { header: 'Agent', cell: ({ name }) => name },
+  { header: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
+  { header: 'Project', cell: ({ projectName }) => projectName, wideOnly: true },
+  { header: 'Spend', numeric: true, cell: ({ costUsd }) => usd(costUsd) },
+  {
+    header: 'This month',
+    cell: ({ monthCents, budgetCentsMonthly }) => (
+      <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
+    ),
+  },
+  { header: 'Calls', numeric: true, cell: ({ requests }) => count(requests) },
+  { header: 'Errors', numeric: true, cell: ({ requests, errorRate }) => (requests === 0 ? NONE : share(errorRate)) },
+  {
+    header: 'Refused',
+    numeric: true,
+    cell: ({ rejectedRequests }) => (
+      <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warn)', fw: 600 } : {})}>
+        {count(rejectedRequests)}
+      </Text>
+    ),
+  },
+  { header: 'Last call', cell: ({ lastCallAt }) => <Ago at={lastCallAt} never="never" /> },
+];

@@ -1,0 +1,95 @@
+/** How much the agent may do, and when somebody is told. */
+import { Card, Group, NumberInput, SimpleGrid, Stack, TagsInput, Text, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useWhyNot } from '../../api/role.js';
+import { toCents } from '../../format/format.js';
+import { Failure } from '../../parts/failure.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { toast } from '../../parts/toast.js';
+import { type Agent, useChangeAgent } from '../../resources/agents.js';
+
+const CENTS = 100;
+const numberOr = (value: number | string): number | null => (typeof value === 'number' ? value : null);
+
+export function LimitsTab({ agent }: { readonly agent: Agent }) {
+  const change = useChangeAgent(agent.id);
+  const readOnly = useWhyNot('admin') !== null;
+  const form = useForm({
+    initialValues: {
+      budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
+      rpm: agent.rpmLimit as number | string,
+      rpd: agent.rpdLimit as number | string,
+      tpm: (agent.tpmLimit ?? '') as number | string,
+      thresholds: agent.usageThresholds.map(String),
+    },
+    validate: {
+      thresholds: (values) => (values.every((value) => /^\d{1,3}$/.test(value)) ? null : 'Whole percents, e.g. 80'),
+    },
+  });
+  const save = form.onSubmit(({ budget, rpm, rpd, tpm, thresholds }) =>
+    change.mutate(
+      {
+        budgetCentsMonthly: toCents(budget),
+        rpmLimit: numberOr(rpm),
+        rpdLimit: numberOr(rpd),
+        tpmLimit: numberOr(tpm),
+        usageThresholds: thresholds.map(Number),
+      },
+      {
+        onSuccess: () => {
+          toast('The limits are saved.');
+          form.resetDirty();
+        },
+      },
+    ),
+  );
+  const numbers = { min: 0, hideControls: true, readOnly, thousandSeparator: ',' };
+  return (
+    <form onSubmit={save}>
+      <Card maw={760}>
+        <Stack gap="lg">
+          <div>
+            <Title order={2}>Money</Title>
+            <Text size="sm" c="dimmed">
+              Calls above the budget are refused until the month (UTC) is over.
+            </Text>
+          </div>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+            <NumberInput
+              label="Monthly budget in dollars"
+              placeholder="none"
+              prefix="$"
+              decimalScale={2}
+              {...numbers}
+              {...form.getInputProps('budget')}
+            />
+            <TagsInput
+              label="Tell us at these percents of it"
+              placeholder={form.values.thresholds.length === 0 ? '80, 100' : ''}
+              readOnly={readOnly}
+              {...form.getInputProps('thresholds')}
+            />
+          </SimpleGrid>
+          <div>
+            <Title order={2}>Rates</Title>
+            <Text size="sm" c="dimmed">
+              Over any 60 seconds, and over the day in UTC. Empty: the gateway’s default for requests, no limit for
+              tokens.
+            </Text>
+          </div>
+          <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
+            <NumberInput label="Requests per minute" {...numbers} {...form.getInputProps('rpm')} />
+            <NumberInput label="Requests per day" {...numbers} {...form.getInputProps('rpd')} />
+            <NumberInput label="Tokens per minute" placeholder="no limit" {...numbers} {...form.getInputProps('tpm')} />
+          </SimpleGrid>
+          {change.error !== null && <Failure error={change.error} />}
+          <Group justify="flex-end">
+            <GuardedButton needs="admin" type="submit" loading={change.isPending}>
+              Save limits
+            </GuardedButton>
+          </Group>
+        </Stack>
+      </Card>
+    </form>
+  );
+}

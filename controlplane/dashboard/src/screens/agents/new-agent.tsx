@@ -1,0 +1,154 @@
+/** An agent, its provider's key and its token in one go; what has been made stays when a later step fails. */
+import { Button, Divider, Group, Modal, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core';
+
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { api } from '../../api/api.js';
+import { queryClient } from '../../api/query-client.js';
+import { toCents } from '../../format/format.js';
+import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
+import { Failure } from '../../parts/failure.js';
+import { SecretOnce } from '../../parts/secret-once.js';
+import { SnippetTabs } from '../../parts/snippet-tabs.js';
+import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
+
+interface NewToken {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly secret: string;
+}
+
+export function NewAgent({ onClose }: { readonly onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const [token, setToken] = useState<NewToken | null>(null);
+  const leave = (agentId: string) => {
+    onClose();
+    navigate(`/agents/${agentId}`);
+  };
+  // One dialog after the other: the secret's would be closed with the form's.
+  if (token !== null) {
+    return (
+      <SecretOnce title="Gateway token" secret={token.secret} onStored={() => leave(token.agentId)}>
+        <SnippetTabs providerSlug={token.providerSlug} token={token.secret} />
+      </SecretOnce>
+    );
+  }
+  return (
+    <Modal opened onClose={onClose} title="New agent" size="lg">
+      <NewAgentForm onClose={onClose} onToken={setToken} onMade={leave} />
+    </Modal>
+  );
+}
+
+interface NewAgentFormProps {
+  readonly onClose: () => void;
+  readonly onToken: (token: NewToken) => void;
+  /** Without a token. */
+  readonly onMade: (agentId: string) => void;
+}
+
+function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
+  const projects = useProjects();
+  const providers = useProviders();
+  const addAccount = useAddAccount();
+  const createKey = useCreateKey();
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  /** Steps that are done: a second try goes on after them. */
+  const [made, setMade] = useState<{ readonly agentId?: string; readonly account?: true }>({});
+  const form = useForm({
+    initialValues: { name: '', projectId: '', budget: '' as number | string, provider: '', token: true },
+    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+  });
+  const provider = providers.data?.find(({ slug }) => slug === form.values.provider);
+  const create = useMutation({
+    mutationFn: async ({ name, projectId, budget, provider: providerSlug, token }: typeof form.values) => {
+      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      let { agentId } = made;
+      if (agentId === undefined) {
+        const body = { projectId: project, name: name.trim(), budgetCentsMonthly: toCents(budget) };
+        agentId = (await api.post('/v1/agents', { body })).agent.id;
+        setMade({ agentId });
+        void queryClient.invalidateQueries({ queryKey: ['agents'] });
+      }
+      if (providerSlug !== '' && made.account === undefined) {
+        await addAccount.mutateAsync({ agentId, providerSlug, credentials: filledIn(credentials) });
+        setMade({ agentId, account: true });
+      }
+      if (!token) return { agentId, secretKey: null };
+      return { agentId, secretKey: (await createKey.mutateAsync({ name: 'first', agentId })).secretKey };
+    },
+    gcTime: 0,
+    onSuccess: ({ agentId, secretKey }) => {
+      const providerSlug = form.values.provider === '' ? 'openai' : form.values.provider;
+      if (secretKey === null) onMade(agentId);
+      else onToken({ agentId, providerSlug, secret: secretKey });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack gap="md">
+        <Divider label="Agent" labelPosition="left" />
+        <TextInput
+          label="Name"
+          placeholder="Support bot"
+          data-autofocus
+          disabled={made.agentId !== undefined}
+          {...form.getInputProps('name')}
+        />
+        <Group grow align="flex-start">
+          <Select
+            label="Project"
+            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            allowDeselect={false}
+            disabled={made.agentId !== undefined}
+            {...form.getInputProps('projectId')}
+            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+          />
+          <NumberInput
+            label="Monthly budget in dollars (optional)"
+            placeholder="none"
+            min={0}
+            decimalScale={2}
+            prefix="$"
+            hideControls
+            disabled={made.agentId !== undefined}
+            {...form.getInputProps('budget')}
+          />
+        </Group>
+        <Divider label="Provider" labelPosition="left" />
+        <Select
+          label="Provider (optional)"
+          placeholder="Add one later"
+          clearable
+          clearButtonProps={{ 'aria-label': 'No provider' }}
+          data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
+          disabled={made.account === true}
+          {...form.getInputProps('provider')}
+          onChange={(value) => {
+            form.setFieldValue('provider', value ?? '');
+            setCredentials({});
+          }}
+        />
+        {provider !== undefined && (
+          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+        )}
+        <Divider label="Token" labelPosition="left" />
+        <Switch
+          label="Make a gateway token now; it is shown once"
+          {...form.getInputProps('token', { type: 'checkbox' })}
+        />
+        {create.error !== null && <Failure error={create.error} />}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            {made.agentId === undefined ? 'Cancel' : 'Close'}
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            {made.agentId === undefined ? 'Create agent' : 'Try again'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,146 @@
+/** Which providers the agent may call, each with its stored credential. */
+import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { queryClient } from '../../api/query-client.js';
+import { Ago } from '../../parts/ago.js';
+import { Confirm } from '../../parts/confirm.js';
+import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
+import { DataTable } from '../../parts/data-table.js';
+import { Failure } from '../../parts/failure.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { Nothing } from '../../parts/nothing.js';
+import { StatusBadge } from '../../parts/status-badge.js';
+import { toast, toastFailure } from '../../parts/toast.js';
+import { type Agent, useAccounts, useAddAccount, useProviders } from '../../resources/agents.js';
+
+export function ProvidersTab({ agent }: { readonly agent: Agent }) {
+  const accounts = useAccounts(agent.id);
+  const providers = useProviders();
+  const [adding, dialog] = useDisclosure(false);
+  const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
+  const test = useMutation({
+    mutationFn: (id: string) => api.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }),
+    onSuccess: ({ ok, hint, latencyMs }) =>
+      ok
+        ? toast(`The provider takes the credential (${latencyMs} ms).`)
+        : toastFailure(new Error(hint ?? 'The provider refuses the credential.')),
+    onError: toastFailure,
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => api.delete('/v1/providers/accounts/{id}', { params: { path: { id } } }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
+  });
+  const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+  const button = (
+    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+      Add provider
+    </GuardedButton>
+  );
+  return (
+    <Stack gap="md">
+      <Group justify="flex-end">{button}</Group>
+      <DataTable
+        label="Providers"
+        query={accounts}
+        rows={(data) => data}
+        rowKey={({ id }) => id}
+        columns={[
+          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          {
+            header: 'Credential',
+            cell: ({ status }) =>
+              status === 'active' ? (
+                <StatusBadge tone="good">stored</StatusBadge>
+              ) : (
+                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+              ),
+          },
+          { header: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            header: 'Actions',
+            cell: (account) => (
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
+                <GuardedButton
+                  needs="admin"
+                  size="compact-sm"
+                  variant="default"
+                  loading={test.isPending && test.variables === account.id}
+                  onClick={() => test.mutate(account.id)}
+                >
+                  Test
+                </GuardedButton>
+                <GuardedButton needs="admin" size="compact-sm" variant="default" onClick={() => setRemoving(account)}>
+                  Remove
+                </GuardedButton>
+              </Group>
+            ),
+          },
+        ]}
+        empty={
+          <Nothing
+            title="No provider yet"
+            text="The agent can call those that are added here, with the credential that only the gateway knows."
+            action={button}
+          />
+        }
+      />
+      <Modal opened={adding} onClose={dialog.close} title="Add provider">
+        <AddProvider agentId={agent.id} onDone={dialog.close} />
+      </Modal>
+      <Confirm
+        opened={removing !== null}
+        onClose={() => setRemoving(null)}
+        title={`Remove ${removing === null ? '' : nameOf(removing.providerSlug)}`}
+        action="Remove provider"
+        pending={remove.isPending}
+        error={remove.error}
+        onConfirm={() => removing !== null && remove.mutate(removing.id, { onSuccess: () => setRemoving(null) })}
+      >
+        The credential is deleted, and the agent’s calls to this provider are refused from now on.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
+  const providers = useProviders();
+  const add = useAddAccount();
+  const [slug, setSlug] = useState<string | null>('openai');
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const provider = providers.data?.find((one) => one.slug === slug);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (slug === null) return;
+        add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="md">
+        <Select
+          label="Provider"
+          data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
+          allowDeselect={false}
+          value={slug}
+          onChange={(value) => {
+            setSlug(value);
+            setCredentials({});
+          }}
+        />
+        {provider !== undefined && (
+          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+        )}
+        {add.error !== null && <Failure error={add.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={add.isPending}>
+            Test and add
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

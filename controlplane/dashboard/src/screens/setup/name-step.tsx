@@ -1,0 +1,66 @@
+import { Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/api.js';
+import { queryClient } from '../../api/query-client.js';
+import { toCents } from '../../format/format.js';
+import { Failure } from '../../parts/failure.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { useProjects } from '../../resources/agents.js';
+
+const SUGGESTED_DOLLARS = 20;
+
+export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
+  const projects = useProjects();
+  const form = useForm({
+    initialValues: { name: '', budget: SUGGESTED_DOLLARS as number | string, projectId: '' },
+    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+  });
+  const create = useMutation({
+    mutationFn: async ({ name, budget, projectId }: typeof form.values) => {
+      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      const body = { projectId: project, name: name.trim(), budgetCentsMonthly: toCents(budget) };
+      return (await api.post('/v1/agents', { body })).agent;
+    },
+    onSuccess: async ({ id }) => {
+      onCreated(id);
+      await queryClient.invalidateQueries({ queryKey: ['agents'] });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack gap="md" maw={440}>
+        <TextInput label="Name" placeholder="Support bot" autoFocus {...form.getInputProps('name')} />
+        {(projects.data ?? []).length > 1 && (
+          <Select
+            label="Project"
+            allowDeselect={false}
+            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            {...form.getInputProps('projectId')}
+            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+          />
+        )}
+        <NumberInput
+          label="Monthly budget in dollars"
+          description="Calls above it are refused. Empty: no budget."
+          prefix="$"
+          min={0}
+          decimalScale={2}
+          hideControls
+          {...form.getInputProps('budget')}
+        />
+        {create.error !== null && <Failure error={create.error} />}
+        <Group>
+          <GuardedButton needs="admin" type="submit" loading={create.isPending || projects.isPending}>
+            Create the agent
+          </GuardedButton>
+          {projects.error !== null && (
+            <Button variant="default" onClick={() => void projects.refetch()}>
+              Load the projects again
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}

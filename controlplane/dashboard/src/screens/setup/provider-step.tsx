@@ -1,0 +1,61 @@
+import { Chip, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
+import { Failure } from '../../parts/failure.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
+
+export function ProviderStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
+  const providers = useProviders();
+  const add = useAddAccount();
+  const [slug, setSlug] = useState('openai');
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const provider = providers.data?.find((one) => one.slug === slug);
+  if (providers.data === undefined) {
+    return providers.error === null ? (
+      <Skeleton h={120} />
+    ) : (
+      <Failure error={providers.error} onRetry={() => void providers.refetch()} />
+    );
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="md" maw={560}>
+        <Chip.Group
+          value={slug}
+          onChange={(value) => {
+            setSlug(value);
+            setCredentials({});
+            add.reset();
+          }}
+        >
+          <Group gap="xs" role="radiogroup" aria-label="Provider">
+            {providers.data.map((one) => (
+              <Chip key={one.slug} value={one.slug} variant="outline">
+                {one.displayName}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+        {provider !== undefined && (
+          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+        )}
+        <Text size="sm" c="dimmed">
+          It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never sees
+          it.
+        </Text>
+        {add.error !== null && <Failure error={add.error} />}
+        <Group>
+          <GuardedButton needs="admin" type="submit" loading={add.isPending}>
+            Test and store
+          </GuardedButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

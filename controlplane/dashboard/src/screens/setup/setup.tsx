@@ -1,0 +1,146 @@
+/**
+ * From nothing to the first call in four steps. Which are done is what the server knows, so that it goes on where somebody
+ * left; each can be skipped. `agent` in the address says which agent it is about.
+ */
+import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Check } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { api } from '../../api/api.js';
+import { Failure } from '../../parts/failure.js';
+import { PageHeader } from '../../parts/page-header.js';
+import { useSearchState } from '../../parts/search-state.js';
+import { useAccounts, useKeys } from '../../resources/agents.js';
+import { FirstCall } from './first-call.js';
+import { NameStep } from './name-step.js';
+import { ProviderStep } from './provider-step.js';
+import { TokenStep } from './token-step.js';
+
+const DEFAULTS = { agent: '', step: 0 };
+const TITLES = [
+  'Name the agent',
+  'Give the gateway the provider’s key',
+  'Give the agent its token',
+  'Make the first call',
+];
+
+export function Setup() {
+  const { values, set } = useSearchState(DEFAULTS);
+  const newest = useQuery({
+    queryKey: ['agents', 'newest'],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query: { sort: 'createdAt', order: 'desc', limit: 1 } } }),
+  });
+  if (newest.data === undefined) {
+    return newest.error === null ? (
+      <Skeleton h={320} />
+    ) : (
+      <Failure error={newest.error} onRetry={() => void newest.refetch()} />
+    );
+  }
+  // The last one that was made and has never called is the one that is being set up.
+  const unfinished = newest.data.agents.find(({ lastCallAt }) => lastCallAt === null)?.id ?? '';
+  const agentId = values.agent === '' ? unfinished : values.agent;
+  return (
+    <>
+      <PageHeader title="Set up an agent" description="Two minutes to its first call through the gateway." />
+      <Steps
+        key={agentId}
+        agentId={agentId === 'new' ? '' : agentId}
+        chosen={values.step}
+        onAgent={(agent) => set({ agent, step: 0 }, { replace: true })}
+        onStep={(step) => set({ agent: agentId, step }, { replace: true })}
+      />
+    </>
+  );
+}
+
+interface StepsProps {
+  /** Empty: there is none yet. */
+  readonly agentId: string;
+  /** The step that somebody asked for, from 1; 0: the first that is not done. */
+  readonly chosen: number;
+  readonly onAgent: (id: string) => void;
+  readonly onStep: (step: number) => void;
+}
+
+function Steps({ agentId, chosen, onAgent, onStep }: StepsProps) {
+  const [token, setToken] = useState<string | null>(null);
+  const accounts = useAccounts(agentId);
+  const keys = useKeys(agentId);
+  const known = agentId !== '';
+  if (known && (accounts.data === undefined || keys.data === undefined)) return <Skeleton h={320} />;
+  const done = [known, (accounts.data ?? []).length > 0, (keys.data ?? []).length > 0, false];
+  // While a token is shown, it stays: it would be gone for ever.
+  const next = token === null ? done.indexOf(false) + 1 : 3;
+  const current = chosen >= 1 && chosen <= done.length && (known || chosen === 1) ? chosen : next;
+  const providerSlug = accounts.data?.[0]?.providerSlug ?? 'openai';
+  const panels: readonly ReactNode[] = [
+    <NameStep key="name" onCreated={onAgent} />,
+    <ProviderStep key="provider" agentId={agentId} onDone={() => onStep(0)} />,
+    <TokenStep
+      key="token"
+      agentId={agentId}
+      providerSlug={providerSlug}
+      token={token}
+      onToken={setToken}
+      onDone={() => onStep(4)}
+    />,
+    <FirstCall key="call" agentId={agentId} providerSlug={providerSlug} token={token} />,
+  ];
+  return (
+    <Stack gap="md" maw={860} component="ol" className="acg-plain-list">
+      {TITLES.map((title, i) => (
+        <Step
+          key={title}
+          number={i + 1}
+          title={title}
+          done={done[i] === true}
+          open={current === i + 1}
+          onOpen={known && i > 0 ? () => onStep(i + 1) : null}
+        >
+          {panels[i]}
+        </Step>
+      ))}
+    </Stack>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly done: boolean;
+  readonly open: boolean;
+  /** Null: it cannot be opened now. */
+  readonly onOpen: (() => void) | null;
+  readonly children: ReactNode;
+}
+
+const Step = ({ number, title, done, open, onOpen, children }: StepProps) => (
+  <Card component="li" aria-current={open ? 'step' : undefined}>
+    <Group justify="space-between" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap">
+        <span className="acg-step" data-done={done} data-open={open}>
+          {done ? <Check size={16} aria-label="done" /> : number}
+        </span>
+        <Title order={2} {...(open || done ? {} : { c: 'dimmed' })}>
+          {title}
+        </Title>
+      </Group>
+      {!open && onOpen !== null && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={onOpen}
+          aria-label={`${done ? 'Again' : 'Go to'}: ${title}`}
+        >
+          {done ? 'Again' : 'Go to'}
+        </Button>
+      )}
+    </Group>
+    {open && (
+      <Text component="div" mt="md">
+        {children}
+      </Text>
+    )}
+  </Card>
+);

@@ -1,0 +1,100 @@
+/** Agents: the list, the page of one, making and stopping them. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+
+async function ownerWithAgents(names: readonly string[]) {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const ids: string[] = [];
+  for (const name of names) {
+    const made = await call('POST', '/v1/agents', { projectId, name, budgetCentsMonthly: 5_000 });
+    ids.push(made.body.agent.id);
+  }
+  return { visitor, call, ids, session };
+}
+
+test('agents: nothing yet, no match, and found by name; the back button undoes a filter', async () => {
+  const { visitor } = await ownerWithAgents([]);
+  await visitor.visit('/agents', 'agents-empty');
+  const full = await ownerWithAgents(['Support bot', 'Crawler']);
+  const { page } = full.visitor;
+  await full.visitor.visit('/agents', 'agents');
+  await page.getByLabel('Search agents').fill('no such agent');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('link', { name: 'Crawler' }).waitFor();
+  await page.getByRole('combobox', { name: 'Status' }).click();
+  await page.getByRole('option', { name: 'paused' }).click();
+  await page.getByText('Nothing matches these filters').waitFor();
+  expect(page.url()).toContain('status=paused');
+  await page.goBack();
+  await page.getByRole('link', { name: 'Crawler' }).waitFor();
+});
+
+test('agents: made in one dialog; its token is shown once and gone after a reload', async () => {
+  const { visitor } = await ownerWithAgents([]);
+  const { page } = visitor;
+  await visitor.goto('/agents');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await page.getByLabel('Name').fill('Billing bot');
+  await page.getByLabel('Monthly budget in dollars').fill('12.50');
+  await visitor.inspect('agent-new');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  await visitor.inspect('agent-new-token');
+  await page.keyboard.press('Escape');
+  expect(await page.locator('[data-secret]').textContent()).toBe(token); // it does not close by accident
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('heading', { name: 'Billing bot' }).waitFor();
+  await page.reload();
+  await visitor.settled();
+  expect(await page.content()).not.toContain(token);
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toContain(token);
+});
+
+test('agents: every tab of the page of one can be read', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+  await call('POST', '/v1/api-keys', { name: 'production', agentId: ids[0] });
+  for (const tab of ['overview', 'calls', 'keys', 'providers', 'limits', 'connect']) {
+    await visitor.visit(`/agents/${ids[0]}?tab=${tab}`, `agent-${tab}`);
+  }
+});
+
+test('agents: limits are changed, the server’s words say what is wrong', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+  const { page } = visitor;
+  await visitor.goto(`/agents/${ids[0]}?tab=limits`);
+  await page.getByLabel('Monthly budget in dollars').fill('7');
+  await page.getByLabel('Requests per minute').fill('5');
+  await page.getByRole('button', { name: 'Save limits' }).click();
+  await page.getByText('The limits are saved.').waitFor();
+  const { agent } = (await call('GET', `/v1/agents/${ids[0]}`)).body;
+  expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([700, 5]);
+});
+
+test('agents: paused with one click and back with another; deleted with its name typed', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+  const { page } = visitor;
+  const status = async () => (await call('GET', `/v1/agents/${ids[0]}`)).body.agent.status;
+  await visitor.goto(`/agents/${ids[0]}`);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Support bot is paused.').waitFor();
+  expect(await status()).toBe('paused');
+  await visitor.inspect('agent-paused');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Support bot may call again.').waitFor();
+  expect(await status()).toBe('active');
+
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete Support bot' });
+  expect(await dialog.getByRole('button', { name: 'Delete agent' }).isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill('Support bot');
+  await dialog.getByRole('button', { name: 'Delete agent' }).click();
+  await page.getByText('No agent yet').waitFor();
+});

@@ -1,0 +1,106 @@
+/** A stranger's way from the sign-up to the first call, on the whole gateway with a provider that answers. */
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { useDashboard } from './dashboard.js';
+
+const CLICKS_MAX = 12;
+const openai = new OpenAiStandIn();
+/** The page says where agents call before the data plane listens there. */
+const agentPort = await freePort();
+const options = {
+  providers: { openai: '' },
+  env: { DATAPLANE_PUBLIC_URL: `http://127.0.0.1:${agentPort}` },
+};
+beforeAll(async () => {
+  await openai.start();
+  options.providers.openai = openai.origin;
+});
+const dashboard = useDashboard(options);
+afterAll(() => openai.close());
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+test('setup: from the sign-up to the green row of the first call in at most 12 clicks', async () => {
+  await dashboard().stack.addDataPlane({ DATAPLANE_PORT: String(agentPort) });
+  const visitor = await dashboard().open();
+  const { page } = visitor;
+  let clicks = 0;
+  const click = async (name: string | RegExp): Promise<void> => {
+    clicks++;
+    await page.getByRole('button', { name }).click();
+  };
+  await visitor.goto('/sign-up');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Organization').fill('Acme');
+  await page.getByLabel('E-mail').fill(`${crypto.randomUUID()}@example.com`);
+  await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+  await click('Make the account');
+
+  await page.getByLabel('Name', { exact: true }).fill('Support bot');
+  await visitor.inspect('setup-name');
+  await click('Create the agent');
+
+  await page.getByLabel('API key').fill('sk-not-the-right-one');
+  await click('Test and store');
+  await page
+    .getByRole('alert')
+    .getByText(/does not take this credential/)
+    .waitFor();
+  await visitor.inspect('setup-provider');
+  await page.getByLabel('API key').fill(REAL.openai);
+  await click('Test and store');
+
+  await click('Make the token');
+  const token = (await page.locator('[data-secret]').textContent())!;
+  expect(token).toMatch(/^acg_[0-9a-f]+$/);
+  const snippet = (await page.getByLabel('curl', { exact: true }).last().textContent())!;
+  expect(snippet).toContain(`curl http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`);
+  expect(snippet).toContain(token);
+  await visitor.inspect('setup-token');
+  await click('I stored it: wait for the first call');
+  await page.getByText('Waiting for the first call').waitFor();
+  await visitor.inspect('setup-waiting');
+
+  // What the agent does: the very call that the page shows.
+  const [, url, body] = /curl (\S+)[\s\S]*-d '(.*)'$/.exec(snippet)!;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  expect((await fetch(url!, { method: 'POST', headers, body: body! })).status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
+  await visitor.inspect('setup-done');
+  expect(clicks).toBeLessThanOrEqual(CLICKS_MAX);
+
+  await page.reload();
+  await visitor.settled();
+  expect(await page.content()).not.toContain(token);
+});
+
+test('setup: it goes on where somebody left, and a refused call says what to do', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const projects = await stack.call('GET', '/v1/projects', session);
+  const projectId: string = projects.body.projects[0].id;
+  const made = await stack.call('POST', '/v1/agents', session, { projectId, name: 'Left behind' });
+  await visitor.goto('/setup');
+  await page.getByLabel('API key').waitFor();
+
+  const key = await stack.call('POST', '/v1/api-keys', session, { name: 'k', agentId: made.body.agent.id });
+  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
+  await page.getByText('Waiting for the first call').waitFor();
+  const answer = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
+    headers: { authorization: `Bearer ${key.body.secretKey}` },
+  });
+  expect(answer.status).toBe(403);
+  await page.getByText('The provider is not assigned to the agent.').waitFor();
+  await visitor.inspect('setup-refused');
+});
