@@ -65,6 +65,7 @@ const HTML = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Let a device in</title>
 <style>${PAGE_STYLE}</style>
+<main>
 <h1>Let a device in</h1>
 <form id="login">
 <p>Type the code that the program shows. If somebody sent you a code, do not: it lets them in as you.</p>
@@ -82,6 +83,7 @@ const HTML = `<!doctype html>
 </form>
 <output id="say" role="status"></output>
 <noscript>This page needs JavaScript.</noscript>
+</main>
 <script>${SCRIPT}</script>
 </html>
 `;

@@ -66,7 +66,7 @@ export class Visitor {
       const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
       const loading =
         '.mantine-Skeleton-root,.mantine-Loader-root:not([data-waiting]),[role="status"][aria-label^="Loading"]';
-      return document.querySelector('#root > *') !== null && document.querySelector(loading) === null;
+      return document.querySelector('#root > *, body > main') !== null && document.querySelector(loading) === null;
     });
   }
 

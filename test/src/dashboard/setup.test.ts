@@ -66,7 +66,7 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   expect(snippet).toContain(`curl http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`);
   expect(snippet).toContain(token);
   await visitor.inspect('setup-token');
-  await click('I stored it: wait for the first call');
+  await click('I stored it, go on');
   await page.getByText('Waiting for the first call').waitFor();
   await visitor.inspect('setup-waiting');
 

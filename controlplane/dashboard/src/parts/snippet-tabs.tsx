@@ -25,7 +25,7 @@ export function SnippetTabs({ providerSlug, token, onCopied }: SnippetTabsProps)
   const copied = onCopied === undefined ? {} : { onCopied };
   return (
     <Tabs defaultValue="curl" keepMounted={false}>
-      <Tabs.List mb="sm" aria-label="Languages">
+      <Tabs.List mb="sm" className="acg-tabs" aria-label="Languages">
         {shown.map(({ id, label }) => (
           <Tabs.Tab key={id} value={id}>
             {label}

@@ -82,7 +82,8 @@ export const useAddAccount = () =>
       // What is in it differs by provider, so the API's document does not say.
       const body = { providerSlug, credentials: credentials as Record<string, never> };
       const test = await api.post('/v1/providers/accounts/test', { body });
-      if (!test.ok && test.status !== null && test.status < SERVER_ERROR) throw new Error(test.hint ?? `The provider answers ${test.status}.`);
+      if (!test.ok && test.status !== null && test.status < SERVER_ERROR)
+        throw new Error(test.hint ?? `The provider answers ${test.status}.`);
       await api.post('/v1/providers/accounts', { body: { agentId, ...body } });
       return test;
     },

@@ -38,6 +38,7 @@ export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-yellow-light': 'var(--mantine-color-yellow-0)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--acg-page': 'var(--mantine-color-gray-0)',

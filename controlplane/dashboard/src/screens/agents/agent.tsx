@@ -1,5 +1,5 @@
 /** One agent: what it does, what it may, and how to stop it. */
-import { Anchor, Group, ScrollArea, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
@@ -82,15 +82,13 @@ function Loaded({ agent }: { readonly agent: Agent }) {
         onChange={(value) => navigate(value === DEFAULTS.tab ? path : `${path}?tab=${value}`)}
         keepMounted={false}
       >
-        <ScrollArea type="never" mb="lg">
-          <Tabs.List aria-label={`About ${agent.name}`} style={{ flexWrap: 'nowrap' }}>
-            {TABS.map(({ value, label }) => (
-              <Tabs.Tab key={value} value={value}>
-                {label}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-        </ScrollArea>
+        <Tabs.List mb="lg" className="acg-tabs" aria-label={`About ${agent.name}`}>
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
         {TABS.map(({ value, Panel }) => (
           <Tabs.Panel key={value} value={value}>
             <Suspense fallback={<Skeleton h={240} />}>

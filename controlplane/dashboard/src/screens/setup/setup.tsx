@@ -128,6 +128,7 @@ const Step = ({ number, title, done, open, onOpen, children }: StepProps) => (
       </Group>
       {!open && onOpen !== null && (
         <Button
+          flex="none"
           size="compact-sm"
           variant="subtle"
           onClick={onOpen}

@@ -51,7 +51,7 @@ export function TokenStep({ agentId, providerSlug, token, onToken, onDone }: Tok
       <Text size="sm">Or as a whole call, with your token and address filled in:</Text>
       <SnippetTabs providerSlug={providerSlug} token={token} />
       <Group>
-        <Button onClick={onDone}>I stored it: wait for the first call</Button>
+        <Button onClick={onDone}>I stored it, go on</Button>
       </Group>
     </Stack>
   );

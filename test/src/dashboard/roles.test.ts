@@ -1,0 +1,67 @@
+/** Who may do what in the dashboard, and who may not reach through it. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('roles: a viewer sees what may not be done, and why', async () => {
+  const owner = await dashboard().owner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
+  const session: string = login.body.token;
+  const email = `${crypto.randomUUID()}@example.com`;
+  const invited = await stack.call('POST', '/v1/members', session, { email, role: 'viewer' });
+  const token = invited.body.invitationUrl.split('#token=')[1];
+  const password = 'another good passphrase';
+  await stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
+  const visitor = await dashboard().open();
+  await visitor.signIn(email, password);
+  await visitor.visit('/agents', 'agents-viewer');
+  const button = visitor.page.getByRole('button', { name: 'New agent' }).first();
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  await button.focus();
+  await visitor.page.getByRole('tooltip').getByText('This needs the role admin; yours is viewer.').waitFor();
+  await button.click({ force: true });
+  expect(await visitor.page.getByRole('dialog').count()).toBe(0);
+});
+
+test('forgery: a page of another host, and of another port of the same host, changes nothing', async () => {
+  const { visitor } = await dashboard().owner();
+  const evil = await listen(
+    createServer((_, response) => void response.setHeader('content-type', 'text/html').end('<title>Evil</title>')),
+  );
+  for (const origin of [evil, evil.replace('127.0.0.1', 'localhost')]) {
+    const page = await visitor.context.newPage();
+    await page.goto(origin);
+    // What such a page can send without asking first: a form's content types, cookies included where the browser adds them.
+    const send = `fetch('${visitor.url}/v1/session', { method: 'DELETE', mode: 'cors', credentials: 'include' }).catch(() => 0)`;
+    await page.evaluate(send);
+    const post = `fetch('${visitor.url}/v1/orgs', { method: 'POST', mode: 'no-cors', credentials: 'include', headers: { 'content-type': 'text/plain' }, body: '{"name":"Evil"}' }).catch(() => 0)`;
+    await page.evaluate(post);
+    await page.close();
+  }
+  await visitor.page.reload();
+  await visitor.settled();
+  await visitor.page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
+  const cookies = await visitor.context.cookies(visitor.url);
+  const headers = {
+    cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+    'content-type': 'application/json',
+  };
+  const foreign = { ...headers, origin: evil };
+  expect((await fetch(`${visitor.url}/v1/session`, { method: 'DELETE', headers: foreign })).status).toBe(403);
+  const sameSite = { ...headers, 'sec-fetch-site': 'same-site' };
+  expect((await fetch(`${visitor.url}/v1/session`, { method: 'DELETE', headers: sameSite })).status).toBe(403);
+});
