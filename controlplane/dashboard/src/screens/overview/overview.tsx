@@ -12,6 +12,7 @@ import { PageHeader } from '../../parts/page-header.js';
 import { PeriodControl, periodOf } from '../../parts/period-control.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { Tile } from '../../parts/tile.js';
+import { Attention } from './attention.js';
 import { ProviderHealth } from './provider-health.js';
 import { Ranking } from './ranking.js';
 
@@ -47,6 +48,7 @@ export function Overview() {
           />
         </SimpleGrid>
         {figures?.requests === 0 && figures.rejectedRequests === 0 && <NoTraffic />}
+        <Attention />
         <Spend period={period} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <Ranking by="agent" title="Agents by spend" period={period} hrefOf={(id) => `/agents/${id}`} />
