@@ -1,0 +1,23 @@
+/** Entries of the audit trail as CSV (RFC 4180). */
+import type { AuditEntry } from './audit-entries.js';
+
+/** A cell that a spreadsheet takes for text, not for a formula. */
+function cell(text: string): string {
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+export function csvOf(entries: readonly AuditEntry[]): string {
+  const rows = entries.map(({ at, actor, action, target, ip, changes }) => [
+    at,
+    'email' in actor ? actor.email : `token ${actor.name}`,
+    action,
+    target.type,
+    target.id,
+    ip,
+    JSON.stringify(changes),
+  ]);
+  return [['at', 'actor', 'action', 'targetType', 'targetId', 'ip', 'changes'], ...rows]
+    .map((row) => `${row.map(cell).join(',')}\r\n`)
+    .join('');
+}

@@ -1,0 +1,73 @@
+/** Invites somebody by e-mail. */
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { type Role, useConfig, useMe } from '../../api/session.js';
+import { Failure } from '../../parts/failure.js';
+import { givenBy, ROLES } from './roles.js';
+
+interface InviteProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  /** `url`: for the inviter to pass on, while mails stay on the gateway's machine. */
+  readonly onInvited: (url: string | null, email: string) => void;
+}
+
+export function Invite({ opened, onClose, onInvited }: InviteProps) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('member');
+  const config = useConfig().data;
+  const roles = givenBy(useMe().data?.role ?? 'viewer');
+  const invite = useMutation({
+    mutationFn: () => api.post('/v1/members', { body: { email, role } }),
+    gcTime: 0,
+    onSuccess: ({ invitationUrl }) => {
+      onInvited(invitationUrl, email);
+      setEmail('');
+      invite.reset();
+    },
+  });
+  const what = ROLES.find((one) => one.role === role)?.may;
+  return (
+    <Modal opened={opened} onClose={onClose} title="Invite somebody">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="E-mail"
+            type="email"
+            required
+            data-autofocus
+            autoComplete="off"
+            description={
+              config?.mail === 'outbox' ? 'No mail leaves this gateway: you get the link and pass it on.' : undefined
+            }
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+          <NativeSelect
+            label="Role"
+            description={what}
+            data={[...roles]}
+            value={role}
+            onChange={(event) => setRole(event.currentTarget.value as Role)}
+          />
+          {invite.error !== null && <Failure error={invite.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={invite.isPending}>
+              Invite
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,73 @@
+/** Makes a project, or changes its name and budget. */
+import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { toCents } from '../../format/format.js';
+import { Failure } from '../../parts/failure.js';
+
+interface ProjectDialogProps {
+  /** Null: a new one. */
+  readonly project: { readonly id: string; readonly name: string; readonly budgetCentsMonthly: number | null } | null;
+  readonly onClose: () => void;
+  readonly onSaved: (name: string) => void;
+}
+
+export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps) {
+  const [name, setName] = useState(project?.name ?? '');
+  const before = project?.budgetCentsMonthly ?? null;
+  const [budget, setBudget] = useState<number | string>(before === null ? '' : before / 100);
+  const save = useMutation({
+    mutationFn: async () => {
+      const cents = toCents(budget);
+      const id = project?.id ?? (await api.post('/v1/projects', { body: { name } })).project.id;
+      const body = {
+        ...(project !== null && name !== project.name ? { name } : {}),
+        ...(cents === before ? {} : { budgetCentsMonthly: cents }),
+      };
+      if (Object.keys(body).length > 0) await api.patch('/v1/projects/{id}', { params: { path: { id } }, body });
+    },
+    onSuccess: () => onSaved(name),
+  });
+  return (
+    <Modal opened onClose={onClose} title={project === null ? 'New project' : 'Edit project'}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            required
+            maxLength={200}
+            data-autofocus
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <NumberInput
+            label="Budget a month"
+            description="For all agents of the project together. Empty: no budget."
+            prefix="$"
+            min={0}
+            decimalScale={2}
+            thousandSeparator=","
+            value={budget}
+            onChange={setBudget}
+          />
+          {save.error !== null && <Failure error={save.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

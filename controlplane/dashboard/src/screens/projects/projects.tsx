@@ -1,0 +1,137 @@
+/** Projects: groups of agents with a budget of their own. */
+import { Group } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { queryClient } from '../../api/query-client.js';
+import { cents, usd } from '../../format/format.js';
+import { Ago } from '../../parts/ago.js';
+import { Confirm } from '../../parts/confirm.js';
+import { DataTable } from '../../parts/data-table.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { Nothing } from '../../parts/nothing.js';
+import { PageHeader } from '../../parts/page-header.js';
+import { useSearchState } from '../../parts/search-state.js';
+import { toast } from '../../parts/toast.js';
+import { ProjectDialog } from './project-dialog.js';
+
+const DEFAULTS = { page: 1 };
+const PAGE_SIZE = 50;
+const SPEND_ROWS = 100;
+
+type Project = Awaited<ReturnType<typeof readProjects>>['projects'][number];
+
+const readProjects = (page: number) =>
+  api.get('/v1/projects', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+
+const refresh = (): void => void queryClient.invalidateQueries({ queryKey: ['projects'] });
+
+export function Projects() {
+  const { values, set } = useSearchState(DEFAULTS);
+  const [edited, setEdited] = useState<Project | 'new' | null>(null);
+  const [doomed, setDoomed] = useState<Project | null>(null);
+  const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => readProjects(values.page) });
+  const query = { by: 'project', period: '30d', limit: SPEND_ROWS } as const;
+  const spend = useQuery({
+    queryKey: ['usage', 'breakdown', query],
+    queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
+  });
+  const remove = useMutation({
+    mutationFn: ({ id }: Project) => api.delete('/v1/projects/{id}', { params: { path: { id } } }),
+    onSuccess: (_, { name }) => {
+      refresh();
+      setDoomed(null);
+      toast(`${name} is deleted`);
+    },
+  });
+  const spent = (id: string): string => {
+    if (spend.data === undefined) return '…';
+    return usd(spend.data.rows.find(({ value }) => value === id)?.costUsd ?? 0);
+  };
+  return (
+    <>
+      <PageHeader
+        title="Projects"
+        description="A project groups agents; its budget holds for all of them together."
+        actions={
+          <GuardedButton needs="admin" onClick={() => setEdited('new')}>
+            New project
+          </GuardedButton>
+        }
+      />
+      <DataTable
+        label="Projects"
+        query={projects}
+        rows={(data) => data.projects}
+        rowKey={({ id }) => id}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={<Nothing title="No projects yet" text="Make one to group agents under a budget." />}
+        columns={[
+          { header: 'Project', cell: ({ name }) => name },
+          { header: 'Slug', cell: ({ slug }) => slug, wideOnly: true },
+          { header: 'Spend, 30 days', numeric: true, cell: ({ id }) => spent(id) },
+          {
+            header: 'Budget a month',
+            numeric: true,
+            cell: ({ budgetCentsMonthly }) => (budgetCentsMonthly === null ? 'no budget' : cents(budgetCentsMonthly)),
+          },
+          { header: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            header: 'Actions',
+            cell: (project) => (
+              <Group gap="xs" wrap="nowrap" justify="flex-end">
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  variant="default"
+                  aria-label={`Edit ${project.name}`}
+                  onClick={() => setEdited(project)}
+                >
+                  Edit
+                </GuardedButton>
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Delete ${project.name}`}
+                  onClick={() => {
+                    remove.reset();
+                    setDoomed(project);
+                  }}
+                >
+                  Delete
+                </GuardedButton>
+              </Group>
+            ),
+          },
+        ]}
+      />
+      {edited !== null && (
+        <ProjectDialog
+          project={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={(name) => {
+            refresh();
+            setEdited(null);
+            toast(`${name} is saved`);
+          }}
+        />
+      )}
+      {doomed !== null && (
+        <Confirm
+          opened
+          onClose={() => setDoomed(null)}
+          title="Delete project"
+          action="Delete project"
+          typed={doomed.name}
+          onConfirm={() => remove.mutate(doomed)}
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          Only a project without agents can be deleted. What its agents have spent stays in the organization’s usage.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+/** Leaving and deleting the organization. */
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { BASE_PATH } from '../../api/page-facts.js';
+import { useMe } from '../../api/session.js';
+import { Confirm } from '../../parts/confirm.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+
+export function DangerZone() {
+  const me = useMe().data;
+  const own = me?.orgs.find(({ id }) => id === me.orgId);
+  const [open, setOpen] = useState<'leave' | 'delete' | null>(null);
+  // From anew: the session has another organization, or none.
+  const gone = (): void => location.assign(`${BASE_PATH}/`);
+  const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: gone });
+  const remove = useMutation({
+    mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: own!.id } } }),
+    onSuccess: gone,
+  });
+  const name = own?.name ?? '';
+  return (
+    <Card component="section" aria-label="Danger zone" maw={560}>
+      <Title order={2} mb="md">
+        Danger zone
+      </Title>
+      <Stack gap="md">
+        <Group justify="space-between" gap="md">
+          <Text size="sm" flex={1}>
+            Leave {name}. You need an invitation to come back.
+          </Text>
+          <GuardedButton needs="viewer" variant="default" onClick={() => setOpen('leave')}>
+            Leave
+          </GuardedButton>
+        </Group>
+        <Group justify="space-between" gap="md">
+          <Text size="sm" flex={1}>
+            Delete {name} with all agents, keys and credentials. Calls under way end.
+          </Text>
+          <GuardedButton needs="owner" color="red" variant="light" onClick={() => setOpen('delete')}>
+            Delete organization
+          </GuardedButton>
+        </Group>
+      </Stack>
+      <Confirm
+        opened={open === 'leave'}
+        onClose={() => setOpen(null)}
+        title={`Leave ${name}`}
+        action="Leave"
+        onConfirm={() => leave.mutate()}
+        pending={leave.isPending}
+        error={leave.error}
+      >
+        You lose access at once.
+      </Confirm>
+      <Confirm
+        opened={open === 'delete'}
+        onClose={() => setOpen(null)}
+        title={`Delete ${name}`}
+        action="Delete organization"
+        typed={name}
+        onConfirm={() => remove.mutate()}
+        pending={remove.isPending}
+        error={remove.error}
+      >
+        This cannot be taken back.
+      </Confirm>
+    </Card>
+  );
+}

@@ -1,0 +1,57 @@
+/** The person's own name. */
+import { Button, Card, Group, Stack, TextInput, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { ME, queryClient } from '../../api/query-client.js';
+import { useMe } from '../../api/session.js';
+import { Failure } from '../../parts/failure.js';
+import { toast } from '../../parts/toast.js';
+
+export function Profile() {
+  const user = useMe().data?.user ?? null;
+  const [name, setName] = useState(user?.name ?? '');
+  const save = useMutation({
+    mutationFn: () => api.patch('/v1/me', { body: { name } }),
+    onSuccess: (me) => {
+      queryClient.setQueryData(ME, me);
+      toast('Your name is saved');
+    },
+  });
+  return (
+    <Card component="section" aria-label="Profile" maw={560}>
+      <Title order={2} mb="md">
+        Profile
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="E-mail"
+            value={user?.email ?? ''}
+            readOnly
+            description={user?.emailVerified === false ? 'Not confirmed yet: the link is in your mail.' : undefined}
+          />
+          <TextInput
+            label="Name"
+            required
+            maxLength={80}
+            autoComplete="name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          {save.error !== null && <Failure error={save.error} />}
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending} disabled={name.trim() === '' || name === user?.name}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}

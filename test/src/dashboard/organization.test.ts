@@ -1,0 +1,156 @@
+/** People, projects, the audit trail and settings, in a real browser. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+const PASSWORD = 'correct horse battery';
+const newEmail = () => `${crypto.randomUUID()}@example.com`;
+
+/** Somebody joins with the link that the inviter got, and signs in with a browser of their own. */
+async function join(link: string, email: string) {
+  const token = new URL(link).hash.slice(1) || new URL(link).searchParams.get('token')!;
+  const body = { token: token.replace(/^token=/, ''), name: 'Grace Guest', password: PASSWORD };
+  const joined = await dashboard().stack.call('POST', '/v1/invitations/accept', null, body);
+  expect(joined.status).toBe(200);
+  const visitor = await dashboard().open();
+  await visitor.signIn(email, PASSWORD);
+  return visitor;
+}
+
+test('members: invite, join, change the role, and out', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  const email = newEmail();
+  await visitor.goto('/members');
+  // Nobody can take the last owner away.
+  await expect.poll(() => page.getByRole('button', { name: 'Remove' }).getAttribute('aria-disabled')).toBe('true');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+  const link = await page.getByRole('dialog').locator('pre').textContent();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('invited', { exact: true }).waitFor();
+  await visitor.visit('/members', 'members');
+
+  const guest = await join(link!, email);
+  await guest.goto('/projects');
+  const locked = guest.page.getByRole('button', { name: 'New project' });
+  expect(await locked.getAttribute('aria-disabled')).toBe('true');
+  expect(await locked.getAttribute('title')).toContain('needs the role admin');
+  await guest.goto('/audit');
+  await guest.page.getByText('Not for your role').waitFor();
+
+  await visitor.goto('/members');
+  await page.getByLabel(`Role of ${email}`).selectOption('admin');
+  await page.getByText(`${email} is admin now`).waitFor();
+  await guest.goto('/audit');
+  await guest.page.getByText('member.join').waitFor();
+
+  await page
+    .getByRole('row', { name: new RegExp(email) })
+    .getByRole('button', { name: 'Remove' })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText(`${email} is out`).waitFor();
+  guest.expectFailure(401, /\/v1\//);
+  await guest.goto('/projects');
+  await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('projects: made with a budget, changed, and deleted by name', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Crawlers');
+  await page.getByLabel('Budget a month').fill('20');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Crawlers is saved').waitFor();
+  await page.getByRole('row', { name: /Crawlers.*\$20\.00/ }).waitFor();
+  await visitor.visit('/projects', 'projects');
+
+  await page.getByRole('button', { name: 'Edit Crawlers' }).click();
+  await page.getByLabel('Budget a month').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /Crawlers.*no budget/ }).waitFor();
+
+  await page.getByRole('button', { name: 'Delete Crawlers' }).click();
+  const act = page.getByRole('dialog').getByRole('button', { name: 'Delete project' });
+  expect(await act.isDisabled()).toBe(true);
+  await page.getByLabel('Type Crawlers to go on').fill('Crawlers');
+  await act.click();
+  await page.getByText('Crawlers is deleted').waitFor();
+  await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
+});
+
+test('audit: filters are in the address, and the back button takes them off', async () => {
+  const { visitor, email } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.visit('/audit', 'audit');
+  await page.getByText('organization.create').waitFor();
+  await page.getByRole('button', { name: email }).first().click();
+  await expect.poll(() => page.url()).toContain('actor=');
+  await page.getByLabel('From').fill('2020-01-01');
+  await expect.poll(() => page.url()).toContain('start=2020-01-01');
+  await page.goBack();
+  expect(await page.getByLabel('From').inputValue()).toBe('');
+  await page.getByLabel('Action').fill('nothing.such');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await page.getByText('organization.create').waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'This page as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('audit.csv');
+});
+
+test('settings: a token is shown once and is nowhere after', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.goto('/settings?tab=tokens');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Name').fill('ci');
+  await page.getByRole('button', { name: 'Make token' }).click();
+  const secret = (await page.locator('[data-secret]').textContent())!;
+  expect(secret).toMatch(/^acgm_[0-9a-f]{64}$/);
+  await page.keyboard.press('Escape');
+  expect(await page.locator('[data-secret]').count()).toBe(1);
+  const me = await dashboard().stack.call('GET', '/v1/me', secret);
+  expect(me.status).toBe(200);
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('cell', { name: 'ci', exact: true }).waitFor();
+  await page.reload();
+  await page.getByRole('cell', { name: 'ci', exact: true }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(secret);
+  await visitor.visit('/settings?tab=tokens', 'settings-tokens');
+  await page.getByRole('button', { name: 'Delete ci' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete token' }).click();
+  await page.getByText('No management tokens').waitFor();
+  expect((await dashboard().stack.call('GET', '/v1/me', secret)).status).toBe(401);
+});
+
+test('settings: a new password ends the other sessions; name and sessions', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const other = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
+  await visitor.visit('/settings', 'settings');
+  await page.getByLabel('Name').fill('Ada Lovelace');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your name is saved').waitFor();
+  await visitor.visit('/settings?tab=sessions', 'settings-sessions');
+  await page.getByText('Browser (this one)').waitFor();
+  await page.getByRole('tab', { name: 'Account' }).click();
+  await page.getByLabel('Current password').fill(password);
+  await page.getByLabel('New password').fill('another long password');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('other sessions have ended').waitFor();
+  expect((await dashboard().stack.call('GET', '/v1/me', other.body.token)).status).toBe(401);
+  await page.getByRole('tab', { name: 'Organization' }).click();
+  await visitor.inspect('settings-organization');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Analytical Engines');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: /Account and organization: Analytical Engines/ }).waitFor();
+});
