@@ -70,12 +70,12 @@ async function pagesOf(work: (sql: Sql) => Promise<unknown>): Promise<number> {
 
 const ANY_KEY = { agentId: null, projectId: null, status: 'active', search: 'k' } as const;
 const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
-  ['agents', (sql) => agents.listAgents(sql, small.orgId, small.projectId, PAGE)],
+  ['agents', (sql) => agents.listAgents(sql, small.orgId, { projectId: small.projectId }, PAGE)],
   ['accounts', (sql) => accounts.listAccounts(sql, small.orgId, { agentId: null, projectId: null }, PAGE)],
-  ['keys', (sql) => keys.listLiveKeys(sql, small.orgId, ANY_KEY, PAGE)],
-  ['projects', (sql) => projects.listProjects(sql, small.orgId, null, PAGE)],
+  ['keys', (sql) => keys.listLiveKeys(sql, small.orgId, ANY_KEY, {}, PAGE)],
+  ['projects', (sql) => projects.listProjects(sql, small.orgId, null, {}, PAGE)],
   ['custom providers', (sql) => customProviders.listLive(sql, small.orgId, PAGE)],
-  ['webhook endpoints', (sql) => webhooks.listEndpoints(sql, small.orgId, PAGE)],
+  ['webhook endpoints', (sql) => webhooks.listEndpoints(sql, small.orgId, {}, PAGE)],
   ['audit entries', (sql) => audit.listAudit(sql, small.orgId, {}, PAGE)],
 ];
 
@@ -86,7 +86,7 @@ test.each(lists)('cost: the list of %s of a small tenant looks at its own rows',
 test('cost: the list of an empty project’s agents does not look at its organization’s other ones', async () => {
   const [project] = await database().sql<{ id: string }[]>`
     insert into projects (id, org_id, name, slug) values (gen_random_uuid(), ${big.orgId}, 'q', 'q') returning id`;
-  const work = (sql: Sql) => agents.listAgents(sql, big.orgId, project!.id, PAGE);
+  const work = (sql: Sql) => agents.listAgents(sql, big.orgId, { projectId: project!.id }, PAGE);
   expect(await pagesOf(work)).toBeLessThanOrEqual(LIST_PAGES_MAX);
 });
 

@@ -4239,6 +4239,12 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                /** @description A part of the name or the address, in any case. */
+                search?: string;
+                role?: "viewer" | "member" | "admin" | "owner";
+                status?: "active" | "invited";
+                sort?: "createdAt" | "name" | "email" | "role";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -4989,6 +4995,12 @@ export interface operations {
                 action?: string;
                 start?: string;
                 end?: string;
+                targetType?: string;
+                targetId?: string;
+                /** @description A part of the actor’s address or name, the action, the id of its target or the client’s address, in any case. */
+                search?: string;
+                sort?: "at";
+                order?: "asc" | "desc";
                 limit?: number;
                 offset?: number;
             };
@@ -5305,6 +5317,10 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                /** @description A part of the name or the slug, in any case. */
+                search?: string;
+                sort?: "createdAt" | "name";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -6006,6 +6022,11 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                /** @description A part of the URL, in any case. */
+                search?: string;
+                status?: "active" | "paused";
+                sort?: "createdAt" | "url";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -6559,6 +6580,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                sort?: "createdAt" | "lastAttemptAt" | "attempts";
+                order?: "asc" | "desc";
             };
             header?: never;
             path: {
@@ -6901,6 +6925,11 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 projectId: string;
+                /** @description A part of the name or the slug, in any case. */
+                search?: string;
+                status?: "active" | "paused" | "revoked";
+                sort?: "createdAt" | "name";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -7725,6 +7754,8 @@ export interface operations {
                 status?: "active" | "expired";
                 /** @description Part of the name, of the agent’s, or of keyPrefix. */
                 search?: string;
+                sort?: "createdAt" | "name" | "lastUsedAt" | "expiresAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;

@@ -35,7 +35,8 @@ export class AccountService {
 
   async list(actor: Actor, filter: store.AccountFilter, page: Page): Promise<Listed<Account>> {
     if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
-    if (filter.projectId !== null) await this.agents.list(actor, filter.projectId, { limit: 1, offset: 0 });
+    if (filter.projectId !== null)
+      await this.agents.list(actor, { projectId: filter.projectId }, { limit: 1, offset: 0 });
     const { rows, total } = await store.listAccounts(this.sql, actor.orgId, filter, page);
     return { rows: rows.map(present), total };
   }

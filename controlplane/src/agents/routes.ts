@@ -25,7 +25,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const { rows, total } = await agents.list(actor, query.projectId, { limit, offset });
+      const { rows, total } = await agents.list(actor, query, { limit, offset });
       return { agents: rows.map(summary), total, limit, offset };
     },
   );

@@ -1,6 +1,7 @@
 import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery, SortQuery } from '../http/sorting.js';
 import { byLimit, type DefaultedLimitName, type LimitName, pickListed } from '../limits/limit-fields.js';
 import { EnforcementFields } from './enforcement.js';
 import { AgentPolicyField } from './policy.js';
@@ -78,7 +79,14 @@ export const AgentPatch = Type.Object(
 export type AgentPatch = Static<typeof AgentPatch>;
 
 export const AgentStatusInput = Body({ status: Status });
-export const AgentQuery = Type.Object({ ...PageQuery, projectId: Uuid });
+export const AgentQuery = Type.Object({
+  ...PageQuery,
+  projectId: Uuid,
+  ...SearchQuery('the name or the slug'),
+  status: Type.Optional(Status),
+  ...SortQuery(['createdAt', 'name']),
+});
+export type AgentQuery = Static<typeof AgentQuery>;
 export const AgentReply = Type.Object({ agent: Agent });
 export const AgentCreatedReply = Type.Object({ agent: AgentCreated });
 export const AgentList = Type.Object({ agents: Type.Array(AgentSummary), ...PageReply });

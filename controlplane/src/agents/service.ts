@@ -13,7 +13,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { invalidate } from '../watch/invalidate.js';
 import { ADMIN_FIELDS, enforcementOf } from './enforcement.js';
 import { checkPolicy } from './policy.js';
-import type { Agent, AgentInput, AgentPatch, AgentStatus } from './schema.js';
+import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
 /** Percent of the budget. */
@@ -25,9 +25,9 @@ export class AgentService {
     readonly catalogue: Catalogue,
   ) {}
 
-  async list(actor: Actor, projectId: string, page: Page): Promise<Listed<Agent>> {
-    if (!(await store.projectExists(this.sql, actor.orgId, projectId))) throw new NotFound('project');
-    const { rows, total } = await store.listAgents(this.sql, actor.orgId, projectId, page);
+  async list(actor: Actor, query: AgentQuery, page: Page): Promise<Listed<Agent>> {
+    if (!(await store.projectExists(this.sql, actor.orgId, query.projectId))) throw new NotFound('project');
+    const { rows, total } = await store.listAgents(this.sql, actor.orgId, query, page);
     return { rows: rows.map(present), total };
   }
 

@@ -1,3 +1,5 @@
+import { containing } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { type LimitName, limitColumns, limitValues, type OwnLimits } from '../limits/limit-fields.js';
@@ -28,12 +30,28 @@ const columns = (sql: Sql | Tx) => sql`
   budget_mode as "budgetMode", hold_max_output_tokens as "holdMaxOutputTokens", on_store_loss as "onStoreLoss",
   usage_thresholds as "usageThresholds", policy, created_at as "createdAt"`;
 
-export async function listAgents(sql: Sql, orgId: string, projectId: string, page: Page): Promise<Listed<AgentRow>> {
+interface AgentFilter extends Sorting<'createdAt' | 'name'> {
+  readonly projectId: string;
+  readonly search?: string;
+  readonly status?: AgentStatus;
+}
+
+const ORDER = { createdAt: { by: 'created_at' }, name: { by: 'lower(name)', text: true } } as const;
+
+export async function listAgents(
+  sql: Sql,
+  orgId: string,
+  { projectId, search = '', status, ...sorting }: AgentFilter,
+  page: Page,
+): Promise<Listed<AgentRow>> {
+  const like = containing(search);
+  const where = sql`org_id = ${orgId} and project_id = ${projectId}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${search === '' ? sql`` : sql`and (name ilike ${like} or slug ilike ${like})`}`;
   const rows = await sql<AgentRow[]>`
-    select ${columns(sql)} from agents where org_id = ${orgId} and project_id = ${projectId}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
-  const [count] = await sql<{ total: number }[]>`
-    select count(*) as total from agents where org_id = ${orgId} and project_id = ${projectId}`;
+    select ${columns(sql)} from agents where ${where}
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from agents where ${where}`;
   return { rows, total: count!.total };
 }
 

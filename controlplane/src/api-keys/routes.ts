@@ -34,7 +34,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
         status: query.status ?? null,
         search: query.search ?? null,
       };
-      const { rows, total } = await keys.list(actor, filter, { limit, offset });
+      const { rows, total } = await keys.list(actor, filter, query, { limit, offset });
       return { keys: [...rows], total, limit, offset };
     },
   );

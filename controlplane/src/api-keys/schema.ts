@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SortQuery } from '../http/sorting.js';
 
 const KEY_SCOPES = ['agent', 'project', 'org'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -77,6 +78,7 @@ export const ApiKeyQuery = Type.Object({
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name, of the agent’s, or of keyPrefix.' }),
   ),
+  ...SortQuery(['createdAt', 'name', 'lastUsedAt', 'expiresAt']),
 });
 const SecretKey = Type.String({ description: 'The gateway token. Shown only in this answer.' });
 export const ApiKeyCreatedReply = Type.Object({ key: ApiKeyCreated, secretKey: SecretKey });

@@ -26,12 +26,17 @@ export class ApiKeyService {
     readonly agents: AgentService,
   ) {}
 
-  async list(actor: Actor, filter: store.ApiKeyFilter, page: Page): Promise<Listed<ApiKey>> {
+  async list(
+    actor: Actor,
+    filter: store.ApiKeyFilter,
+    sorting: store.ApiKeySorting,
+    page: Page,
+  ): Promise<Listed<ApiKey>> {
     if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
     if (filter.projectId !== null && !(await store.ownsProject(this.sql, actor.orgId, filter.projectId))) {
       throw new NotFound('project');
     }
-    const { rows, total } = await store.listLiveKeys(this.sql, actor.orgId, filter, page);
+    const { rows, total } = await store.listLiveKeys(this.sql, actor.orgId, filter, sorting, page);
     return { rows: rows.map(present), total };
   }
 

@@ -1,3 +1,4 @@
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { KeyScope, KeyStatus } from './schema.js';
@@ -46,10 +47,19 @@ const columns = (sql: Sql | Tx) => sql`
   ${agentName(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
   last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
 
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  name: { by: 'lower(name)', text: true },
+  lastUsedAt: { by: 'last_used_at', nullable: true },
+  expiresAt: { by: 'expires_at', nullable: true },
+} as const;
+export type ApiKeySorting = Sorting<keyof typeof ORDER>;
+
 export async function listLiveKeys(
   sql: Sql,
   orgId: string,
   filter: ApiKeyFilter,
+  sorting: ApiKeySorting,
   page: Page,
 ): Promise<Listed<ApiKeyRow>> {
   const where = sql`
@@ -60,7 +70,7 @@ export async function listLiveKeys(
     ${filter.search === null ? sql`` : sql`and strpos(lower(concat_ws(' ', name, key_prefix, ${agentName(sql)})), lower(${filter.search})) > 0`}`;
   const rows = await sql<ApiKeyRow[]>`
     select ${columns(sql)} from api_keys where ${where}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from api_keys where ${where}`;
   return { rows, total: count!.total };
 }

@@ -1,12 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery, SortQuery } from '../http/sorting.js';
 
 export const AuditQuery = Type.Object({
   actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Of a user or of a management token.' })),
   action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_.]+$' })),
   start: Type.Optional(Day),
   end: Type.Optional(Day),
+  targetType: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_]+$' })),
+  targetId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  ...SearchQuery('the actor’s address or name, the action, the id of its target or the client’s address'),
+  ...SortQuery(['at']),
   ...PageQuery,
 });
 export type AuditQuery = Static<typeof AuditQuery>;

@@ -1,3 +1,5 @@
+import { containing } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 
@@ -16,17 +18,23 @@ export interface AuditRow {
 }
 
 /** Absent fields do not filter; `start` and `end` are UTC days, both included. */
-interface AuditFilter {
+interface AuditFilter extends Sorting<'at'> {
   readonly actorId?: string;
   readonly action?: string;
   readonly start?: string;
   readonly end?: string;
+  readonly targetType?: string;
+  readonly targetId?: string;
+  /** Part of who did it, of what was done, to what, from where. */
+  readonly search?: string;
 }
+
+const ORDER = { at: { by: 'at' } } as const;
 
 export async function listAudit(
   sql: Sql,
   orgId: string,
-  { actorId, action, start, end }: AuditFilter,
+  { actorId, action, start, end, targetType, targetId, search = '', ...sorting }: AuditFilter,
   page: Page,
 ): Promise<Listed<AuditRow>> {
   const where = sql`
@@ -34,12 +42,19 @@ export async function listAudit(
       ${actorId === undefined ? sql`` : sql`and (actor_user_id = ${actorId} or actor_token_id = ${actorId})`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
       ${start === undefined ? sql`` : sql`and at >= ${start}::date`}
-      ${end === undefined ? sql`` : sql`and at < ${end}::date + 1`}`;
+      ${end === undefined ? sql`` : sql`and at < ${end}::date + 1`}
+      ${targetType === undefined ? sql`` : sql`and target_type = ${targetType}`}
+      ${targetId === undefined ? sql`` : sql`and target_id = ${targetId}`}
+      ${
+        search === ''
+          ? sql``
+          : sql`and concat_ws(' ', actor_email, actor_token_name, action, target_id, ip) ilike ${containing(search)}`
+      }`;
   const rows = await sql<AuditRow[]>`
     select id, at, actor_user_id as "userId", actor_email as email,
            actor_token_id as "tokenId", actor_token_name as "tokenName", action, target_type as "targetType",
            target_id as "targetId", ip, changes
-      from audit_entries ${where} order by at desc, id desc limit ${page.limit} offset ${page.offset}`;
+      from audit_entries ${where} ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from audit_entries ${where}`;
   return { rows, total: count!.total };
 }

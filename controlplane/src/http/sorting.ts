@@ -1,5 +1,9 @@
-/** `sort` and `order` of lists that can be sorted; each says which fields it knows. */
+/** `search` of lists, and `sort` and `order` that can be sorted. */
 import { Type } from 'typebox';
+
+export const SearchQuery = (what: string) => ({
+  search: Type.Optional(Type.String({ maxLength: 200, description: `A part of ${what}, in any case.` })),
+});
 
 export type Order = 'asc' | 'desc';
 

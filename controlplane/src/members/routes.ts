@@ -1,10 +1,9 @@
-import { Type } from 'typebox';
 import { type Authenticator, clientOf } from '../auth/authenticate.js';
 import { countAuthRequest } from '../auth/routes.js';
 import { LoginReply } from '../auth/schema.js';
 import type { Throttle } from '../auth/throttle.js';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
+import { page } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
 import type { InvitationAcceptance } from './acceptance.js';
 import {
@@ -14,6 +13,7 @@ import {
   InviteInput,
   MemberList,
   MemberParams,
+  MemberQuery,
   MemberReply,
   RoleInput,
 } from './schema.js';
@@ -31,11 +31,11 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/members',
     {
       config: { access: 'viewer', tokens: false },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: MemberList } },
+      schema: { querystring: MemberQuery, response: { 200: MemberList } },
     },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const { rows, total } = await members.list(actor, { limit, offset });
+      const { rows, total } = await members.list(actor, query, { limit, offset });
       return { members: [...rows], total, limit, offset };
     },
   );

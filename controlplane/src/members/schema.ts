@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { MailToken, PASSWORD_LENGTH } from '../auth/schema.js';
-import { PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery, SortQuery } from '../http/sorting.js';
 
 export const Member = Type.Object({
   userId: Type.String({ format: 'uuid', description: 'While the status is invited: the id of the invitation.' }),
@@ -13,6 +14,14 @@ export const Member = Type.Object({
 });
 export type Member = Static<typeof Member>;
 
+export const MemberQuery = Type.Object({
+  ...PageQuery,
+  ...SearchQuery('the name or the address'),
+  role: Type.Optional(Role),
+  status: Type.Optional(Type.Enum(['active', 'invited'])),
+  ...SortQuery(['createdAt', 'name', 'email', 'role']),
+});
+export type MemberQuery = Static<typeof MemberQuery>;
 export const MemberList = Type.Object({ members: Type.Array(Member), ...PageReply });
 export const MemberReply = Type.Object({ member: Member });
 export const InvitedReply = Type.Object({

@@ -15,7 +15,7 @@ import type { Listed, Page } from '../http/pagination.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
 import { invitationLink, invitationMail } from '../mail/messages.js';
-import type { Member } from './schema.js';
+import type { Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
 const INVITATION_LIFETIME_S = 7 * 86_400;
@@ -41,8 +41,8 @@ export class MemberService {
     readonly outbox: boolean,
   ) {}
 
-  async list(actor: Actor, page: Page): Promise<Listed<Member>> {
-    const { rows, total } = await store.listMembers(this.sql, actor.orgId, page);
+  async list(actor: Actor, query: MemberQuery, page: Page): Promise<Listed<Member>> {
+    const { rows, total } = await store.listMembers(this.sql, actor.orgId, query, page);
     return { rows: rows.map(present), total };
   }
 

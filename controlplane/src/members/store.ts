@@ -1,3 +1,5 @@
+import { containing } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
@@ -20,11 +22,34 @@ const people = (sql: Sql | Tx, orgId: string) => sql`(
   select i.id, i.email, null, i.role, 'invited', i.created_at
     from invitations i where i.org_id = ${orgId} and i.expires_at > now()) as people`;
 
-export async function listMembers(sql: Sql, orgId: string, page: Page): Promise<Listed<MemberRow>> {
+interface MemberFilter extends Sorting<keyof typeof ORDER> {
+  readonly search?: string;
+  readonly role?: Role;
+  readonly status?: MemberRow['status'];
+}
+
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  name: { by: 'lower(name)', text: true, nullable: true },
+  email: { by: 'email', text: true },
+  role: { by: "array_position(array['viewer', 'member', 'admin', 'owner'], role)" },
+} as const;
+
+export async function listMembers(
+  sql: Sql,
+  orgId: string,
+  { search = '', role, status, ...sorting }: MemberFilter,
+  page: Page,
+): Promise<Listed<MemberRow>> {
+  const like = containing(search);
+  const where = sql`true
+    ${role === undefined ? sql`` : sql`and role = ${role}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${search === '' ? sql`` : sql`and (name ilike ${like} or email ilike ${like})`}`;
   const rows = await sql<MemberRow[]>`
-    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
-  const [count] = await sql<{ total: number }[]>`select count(*) as total from ${people(sql, orgId)}`;
+    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)} where ${where}
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from ${people(sql, orgId)} where ${where}`;
   return { rows, total: count!.total };
 }
 

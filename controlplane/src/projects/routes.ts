@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
+import { page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { ProjectInput, ProjectList, ProjectPatch, ProjectReply } from './schema.js';
+import { ProjectInput, ProjectList, ProjectPatch, ProjectQuery, ProjectReply } from './schema.js';
 import type { ProjectService } from './service.js';
 
 const BY_ID = { params: { id: 'project' } } as const;
@@ -12,11 +11,11 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     '/v1/projects',
     {
       config: { access: 'viewer', project: {} },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: ProjectList } },
+      schema: { querystring: ProjectQuery, response: { 200: ProjectList } },
     },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const { rows, total } = await projects.list(actor, { limit, offset });
+      const { rows, total } = await projects.list(actor, query, { limit, offset });
       return { projects: [...rows], total, limit, offset };
     },
   );

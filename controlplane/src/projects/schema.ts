@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery, SortQuery } from '../http/sorting.js';
 import { SCOPE_BUDGET } from '../limits/limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
@@ -23,5 +24,11 @@ export const ProjectPatch = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 export type ProjectPatch = Static<typeof ProjectPatch>;
+export const ProjectQuery = Type.Object({
+  ...PageQuery,
+  ...SearchQuery('the name or the slug'),
+  ...SortQuery(['createdAt', 'name']),
+});
+export type ProjectQuery = Static<typeof ProjectQuery>;
 export const ProjectReply = Type.Object({ project: Project });
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...PageReply });

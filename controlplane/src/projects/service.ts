@@ -7,14 +7,20 @@ import { freeSlug, slugOf } from '../domain/slug.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { invalidate } from '../watch/invalidate.js';
-import type { Project, ProjectPatch } from './schema.js';
+import type { Project, ProjectPatch, ProjectQuery } from './schema.js';
 import * as store from './store.js';
 
 export class ProjectService {
   constructor(readonly sql: Sql) {}
 
-  async list(actor: Actor, page: Page): Promise<Listed<Project>> {
-    const { rows, total } = await store.listProjects(this.sql, actor.orgId, actor.token?.projectId ?? null, page);
+  async list(actor: Actor, query: ProjectQuery, page: Page): Promise<Listed<Project>> {
+    const { rows, total } = await store.listProjects(
+      this.sql,
+      actor.orgId,
+      actor.token?.projectId ?? null,
+      query,
+      page,
+    );
     return { rows: rows.map(present), total };
   }
 

@@ -1,3 +1,5 @@
+import { containing } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 
@@ -10,17 +12,26 @@ export interface ProjectRow {
   readonly createdAt: Date;
 }
 
+interface ProjectFilter extends Sorting<'createdAt' | 'name'> {
+  readonly search?: string;
+}
+
+const ORDER = { createdAt: { by: 'created_at' }, name: { by: 'lower(name)', text: true } } as const;
+
 /** `onlyId` null: all. */
 export async function listProjects(
   sql: Sql,
   orgId: string,
   onlyId: string | null,
+  { search = '', ...sorting }: ProjectFilter,
   page: Page,
 ): Promise<Listed<ProjectRow>> {
-  const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}`;
+  const like = containing(search);
+  const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}
+    ${search === '' ? sql`` : sql`and (name ilike ${like} or slug ilike ${like})`}`;
   const rows = await sql<ProjectRow[]>`
     select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt" from projects
-     where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+     where ${where} ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where ${where}`;
   return { rows, total: count!.total };
 }

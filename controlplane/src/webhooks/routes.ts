@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
+import { page } from '../http/pagination.js';
 import { IdParams, Uuid } from '../http/schema.js';
 import {
   DeliveryDetailReply,
@@ -12,6 +12,7 @@ import {
   EndpointInput,
   EndpointList,
   EndpointPatch,
+  EndpointQuery,
   EndpointReply,
 } from './schema.js';
 import type { WebhookService } from './service.js';
@@ -24,10 +25,10 @@ export function webhookRoutes(app: App, webhooks: WebhookService): void {
 function endpointRoutes(app: App, webhooks: WebhookService): void {
   app.get(
     '/v1/webhooks',
-    { config: { access: 'viewer' }, schema: { querystring: Type.Object(PageQuery), response: { 200: EndpointList } } },
+    { config: { access: 'viewer' }, schema: { querystring: EndpointQuery, response: { 200: EndpointList } } },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const { rows, total } = await webhooks.list(actor, { limit, offset });
+      const { rows, total } = await webhooks.list(actor, query, { limit, offset });
       return { endpoints: [...rows], total, limit, offset };
     },
   );
@@ -79,8 +80,7 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     },
     async ({ actor, params, query }) => {
       const { limit, offset } = page(query);
-      const status = query.status ?? null;
-      const { rows, total } = await webhooks.deliveries(actor, params.endpointId, status, { limit, offset });
+      const { rows, total } = await webhooks.deliveries(actor, params.endpointId, query, { limit, offset });
       return { deliveries: [...rows], total, limit, offset };
     },
   );

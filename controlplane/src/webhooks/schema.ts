@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EVENT_NAMES, type EventName } from '../events/catalogue.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery, SortQuery } from '../http/sorting.js';
 
 const Event = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });
@@ -68,7 +69,20 @@ export const DeliveryDetail = Type.Object({
 });
 export type DeliveryDetail = Static<typeof DeliveryDetail>;
 
-export const DeliveryQuery = Type.Object({ ...PageQuery, status: Type.Optional(DeliveryStatus) });
+export const EndpointQuery = Type.Object({
+  ...PageQuery,
+  ...SearchQuery('the URL'),
+  status: Type.Optional(EndpointStatus),
+  ...SortQuery(['createdAt', 'url']),
+});
+export type EndpointQuery = Static<typeof EndpointQuery>;
+export const DeliveryQuery = Type.Object({
+  ...PageQuery,
+  status: Type.Optional(DeliveryStatus),
+  event: Type.Optional(Event),
+  ...SortQuery(['createdAt', 'lastAttemptAt', 'attempts']),
+});
+export type DeliveryQuery = Static<typeof DeliveryQuery>;
 export const DeliveryList = Type.Object({ deliveries: Type.Array(Delivery), ...PageReply });
 export const DeliveryReply = Type.Object({ delivery: Delivery });
 export const DeliveryDetailReply = Type.Object({ delivery: DeliveryDetail });

@@ -9,7 +9,15 @@ import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { SAMPLES } from '../events/catalogue.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
-import type { Delivery, DeliveryDetail, Endpoint, EndpointInput, EndpointPatch } from './schema.js';
+import type {
+  Delivery,
+  DeliveryDetail,
+  DeliveryQuery,
+  Endpoint,
+  EndpointInput,
+  EndpointPatch,
+  EndpointQuery,
+} from './schema.js';
 import { newSigningSecret } from './sign.js';
 import * as store from './store.js';
 
@@ -24,8 +32,8 @@ export class WebhookService {
     readonly names: Names,
   ) {}
 
-  async list(actor: Actor, page: Page): Promise<Listed<Endpoint>> {
-    const { rows, total } = await store.listEndpoints(this.sql, actor.orgId, page);
+  async list(actor: Actor, query: EndpointQuery, page: Page): Promise<Listed<Endpoint>> {
+    const { rows, total } = await store.listEndpoints(this.sql, actor.orgId, query, page);
     return { rows: rows.map(present), total };
   }
 
@@ -102,9 +110,9 @@ export class WebhookService {
     });
   }
 
-  async deliveries(actor: Actor, endpointId: string, status: string | null, page: Page): Promise<Listed<Delivery>> {
+  async deliveries(actor: Actor, endpointId: string, query: DeliveryQuery, page: Page): Promise<Listed<Delivery>> {
     if (!(await store.endpointExists(this.sql, actor.orgId, endpointId))) throw new NotFound('webhook endpoint');
-    const { rows, total } = await store.listDeliveries(this.sql, endpointId, status, page);
+    const { rows, total } = await store.listDeliveries(this.sql, endpointId, query, page);
     return { rows: rows.map(presentDelivery), total };
   }
 

@@ -1,4 +1,6 @@
 import type { Sealed } from '../accounts/vault.js';
+import { containing } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { EventName } from '../events/catalogue.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
@@ -32,11 +34,26 @@ const deliveryColumns = (sql: Sql | Tx) => sql`
   id, endpoint_id as "endpointId", event, status, status_code as "statusCode", error, attempts,
   last_attempt_at as "lastAttemptAt", created_at as "createdAt"`;
 
-export async function listEndpoints(sql: Sql, orgId: string, page: Page): Promise<Listed<EndpointRow>> {
+interface EndpointFilter extends Sorting<'createdAt' | 'url'> {
+  readonly search?: string;
+  readonly status?: EndpointRow['status'];
+}
+
+const ENDPOINT_ORDER = { createdAt: { by: 'created_at' }, url: { by: 'url', text: true } } as const;
+
+export async function listEndpoints(
+  sql: Sql,
+  orgId: string,
+  { search = '', status, ...sorting }: EndpointFilter,
+  page: Page,
+): Promise<Listed<EndpointRow>> {
+  const where = sql`org_id = ${orgId} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${search === '' ? sql`` : sql`and url ilike ${containing(search)}`}`;
   const rows = await sql<EndpointRow[]>`
-    select ${endpointColumns(sql)} from webhook_endpoints where org_id = ${orgId}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
-  return { rows, total: await countEndpoints(sql, orgId) };
+    select ${endpointColumns(sql)} from webhook_endpoints where ${where}
+    ${orderBy(sql, ENDPOINT_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_endpoints where ${where}`;
+  return { rows, total: count!.total };
 }
 
 export async function countEndpoints(sql: Sql | Tx, orgId: string): Promise<number> {
@@ -93,16 +110,28 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   await tx`delete from webhook_endpoints where id = ${id}`;
 }
 
+interface DeliveryFilter extends Sorting<keyof typeof DELIVERY_ORDER> {
+  readonly status?: DeliveryRow['status'];
+  readonly event?: EventName;
+}
+
+const DELIVERY_ORDER = {
+  createdAt: { by: 'created_at' },
+  lastAttemptAt: { by: 'last_attempt_at', nullable: true },
+  attempts: { by: 'attempts' },
+} as const;
+
 export async function listDeliveries(
   sql: Sql,
   endpointId: string,
-  status: string | null,
+  { status, event, ...sorting }: DeliveryFilter,
   page: Page,
 ): Promise<Listed<DeliveryRow>> {
-  const matching = sql`endpoint_id = ${endpointId} ${status === null ? sql`` : sql`and status = ${status}`}`;
+  const matching = sql`endpoint_id = ${endpointId} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${event === undefined ? sql`` : sql`and event = ${event}`}`;
   const rows = await sql<DeliveryRow[]>`
     select ${deliveryColumns(sql)} from webhook_deliveries where ${matching}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, DELIVERY_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${matching}`;
   return { rows, total: count!.total };
 }

@@ -1,0 +1,143 @@
+/** Lists are searched, narrowed and sorted by what a person would look for; totals count what is left. */
+import { beforeAll, expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../control-plane.js';
+import { newId } from './usage-fixture.js';
+
+const plane = useControlPlane();
+let owner: Member;
+let projectId: string;
+let endpointId: string;
+
+const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+
+beforeAll(async () => {
+  owner = await plane().member('owner');
+  const { sql } = plane().database;
+  const { orgId } = owner;
+  const create = async (path: string, body: object) => (await owner.call('POST', path, body)).body;
+  for (const name of ['Zeta', 'alpha 100%', 'Beta_1']) {
+    const { project } = await create('/v1/projects', { name });
+    projectId = project.id;
+  }
+  const made: string[] = [];
+  for (const name of ['Zeta bot', 'alpha bot', 'Beta_1']) {
+    made.push((await create('/v1/agents', { projectId, name })).agent.id);
+  }
+  await owner.call('PATCH', `/v1/agents/${made[1]}/status`, { status: 'paused' });
+  for (const [i, name] of ['zeta', 'Alpha', 'beta'].entries()) {
+    const { key } = await create('/v1/api-keys', { projectId, agentId: made[0], name });
+    await sql`update api_keys set last_used_at = ${i === 0 ? null : minutesAgo(i)},
+      expires_at = ${i === 1 ? null : minutesAgo(-60 * (3 - i))} where id = ${key.id}`;
+  }
+  for (const role of ['viewer', 'admin'] as const) await plane().member(role, orgId);
+  await sql`update users set name = 'Person ' || right(id::text, 6)
+    where id in (select user_id from memberships where org_id = ${orgId})`;
+  for (const role of ['viewer', 'member']) await create('/v1/members', { email: `${role}-x@example.com`, role });
+  for (const [i, url] of ['http://127.0.0.1:9/b', 'http://127.0.0.1:9/a_c'].entries()) {
+    const { endpoint } = await create('/v1/webhooks', { url, events: ['abuse.detected'] });
+    if (i === 0) await owner.call('PATCH', `/v1/webhooks/${endpoint.id}`, { status: 'paused' });
+    endpointId = endpoint.id;
+  }
+  for (const [i, event] of ['agent.created', 'agent.deleted', 'agent.created'].entries()) {
+    await sql`
+      insert into webhook_deliveries (id, org_id, endpoint_id, event_id, event, payload, status, attempts, last_attempt_at,
+        created_at, next_attempt_at)
+      values (${newId()}, ${orgId}, ${endpointId}, ${newId()}, ${event}, '{}', ${['success', 'failed', 'failed'][i]!},
+        ${[2, 3, 1][i]!}, ${i === 1 ? null : minutesAgo(10 - i)}, ${minutesAgo(30 + i)}, ${minutesAgo(-9_999)})`;
+  }
+});
+
+const LISTS: Readonly<Record<string, { readonly items: string; readonly sorts: readonly string[] }>> = {
+  projects: { items: 'projects', sorts: ['createdAt', 'name'] },
+  'agents?projectId=PROJECT': { items: 'agents', sorts: ['createdAt', 'name'] },
+  'api-keys': { items: 'keys', sorts: ['createdAt', 'name', 'lastUsedAt', 'expiresAt'] },
+  members: { items: 'members', sorts: ['createdAt', 'name', 'email', 'role'] },
+  webhooks: { items: 'endpoints', sorts: ['createdAt', 'url'] },
+  'webhooks/ENDPOINT/deliveries': { items: 'deliveries', sorts: ['createdAt', 'lastAttemptAt', 'attempts'] },
+  audit: { items: 'entries', sorts: ['at'] },
+};
+type Item = Readonly<Record<string, string | number | null>>;
+
+async function list(path: string, query: Readonly<Record<string, string>>): Promise<{ items: Item[]; total: number }> {
+  const [pathname, fixed = ''] = path.replace('PROJECT', projectId).replace('ENDPOINT', endpointId).split('?');
+  const search = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(fixed)), ...query });
+  const { status, body } = await owner.call('GET', `/v1/${pathname}?${search}`);
+  expect([path, query, status, body.error]).toEqual([path, query, 200, undefined]);
+  return { items: body[LISTS[path]!.items], total: body.total };
+}
+
+const ROLES = ['viewer', 'member', 'admin', 'owner'];
+const TEXTS = ['name', 'email', 'url'];
+const figureOf = (item: Item, field: string): string | number | null => {
+  const value = item[field]!;
+  if (field === 'role') return ROLES.indexOf(String(value));
+  return field === 'name' && value !== null ? String(value).toLowerCase() : value;
+};
+
+test.each(Object.entries(LISTS).flatMap(([path, { sorts }]) => sorts.map((sort) => [path, sort] as const)))(
+  '%s sorted by %s, whichever way, what has no value last; pages follow',
+  async (path, sort) => {
+    const ordered = async (order: string | null) => {
+      const { items } = await list(path, { sort, ...(order === null ? {} : { order }) });
+      return items;
+    };
+    const [ascending, descending] = [await ordered('asc'), await ordered('desc')];
+    const values = ascending.map((item) => figureOf(item, sort));
+    const known = values.filter((value) => value !== null);
+    expect(known).toEqual([...known].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+    expect(new Set(known).size).toBeGreaterThan(1);
+    const nulls = values.length - known.length;
+    expect(values.slice(known.length)).toEqual(Array(nulls).fill(null));
+    expect(descending.map((item) => figureOf(item, sort))).toEqual([
+      ...[...known].reverse(),
+      ...Array(nulls).fill(null),
+    ]);
+    expect(await ordered(null)).toEqual(TEXTS.includes(sort) ? ascending : descending);
+    const page = await list(path, { sort, order: 'asc', limit: '2', offset: '1' });
+    expect([page.items, page.total]).toEqual([ascending.slice(1, 3), ascending.length]);
+  },
+);
+
+const matches = (text: string) => (item: Item) => JSON.stringify(item).toLowerCase().includes(text.toLowerCase());
+test.each<[string, Record<string, string>, (item: Item) => boolean]>([
+  ['projects', { search: 'ALPHA' }, matches('alpha')],
+  ['projects', { search: '100%' }, matches('100%')],
+  ['projects', { search: 'beta-1' }, matches('beta-1')],
+  ['agents?projectId=PROJECT', { search: 'BOT' }, matches('bot')],
+  ['agents?projectId=PROJECT', { search: 'a_1' }, matches('a_1')],
+  ['agents?projectId=PROJECT', { status: 'paused' }, (item) => item.status === 'paused'],
+  ['agents?projectId=PROJECT', { status: 'paused', search: 'bot' }, (item) => item.status === 'paused'],
+  ['members', { search: '-X@example' }, matches('-x@example')],
+  ['members', { role: 'viewer' }, (item) => item.role === 'viewer'],
+  ['members', { status: 'invited' }, (item) => item.status === 'invited'],
+  ['members', { status: 'invited', role: 'member' }, (item) => item.status === 'invited' && item.role === 'member'],
+  ['webhooks', { search: 'a_c' }, matches('a_c')],
+  ['webhooks', { status: 'paused' }, (item) => item.status === 'paused'],
+  ['webhooks/ENDPOINT/deliveries', { event: 'agent.created' }, (item) => item.event === 'agent.created'],
+  ['webhooks/ENDPOINT/deliveries', { status: 'failed', event: 'agent.created' }, (item) => item.attempts === 1],
+  ['audit', { search: 'PROJECT.create' }, (item) => item.action === 'project.create'],
+  ['audit', { targetType: 'agent' }, (item) => matches('"type":"agent"')(item)],
+  ['audit', { targetType: 'agent', search: 'set_status' }, (item) => item.action === 'agent.set_status'],
+])('%s narrowed by %o', async (path, query, isWanted) => {
+  const all = (await list(path, { limit: '100' })).items;
+  const wanted = all.filter(isWanted);
+  expect(wanted.length).toBeGreaterThan(0);
+  expect(wanted.length).toBeLessThan(all.length);
+  expect(await list(path, { ...query, limit: '100' })).toEqual({ items: wanted, total: wanted.length });
+});
+
+test('audit: what was done to one thing', async () => {
+  const all = (await list('audit', { limit: '100' })).items;
+  const agent = all.find(({ action }) => action === 'agent.set_status') as unknown as { target: { id: string } };
+  const { items, total } = await list('audit', { targetId: agent.target.id });
+  expect(items.map(({ action }) => action).sort()).toEqual(['agent.create', 'agent.set_status']);
+  expect(total).toBe(2);
+});
+
+test.each(Object.keys(LISTS))('%s: a sort or an order that does not exist is 400', async (path) => {
+  const pathname = path.replace('PROJECT', projectId).replace('ENDPOINT', endpointId);
+  for (const query of ['sort=secret', 'order=up']) {
+    const { status } = await owner.call('GET', `/v1/${pathname}${path.includes('?') ? '&' : '?'}${query}`);
+    expect([query, status]).toEqual([query, 400]);
+  }
+});
