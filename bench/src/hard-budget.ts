@@ -1,36 +1,68 @@
 /**
  * A hard budget under everything at once: three data planes on one Redis, 200 concurrent callers, 1 000 calls that their
- * agents give up, and one data plane killed while it has calls under way. Shows what was spent, how long holds of the
- * dead outlive them, and whether a call was refused that would have fitted. Needs a `redis-server` in the path.
+ * agents give up, and one data plane killed while it has calls under way. Half of the calls are streams that state no
+ * maximum and say up to four times what their holds cover. Shows what was spent, how long holds of the dead outlive them,
+ * and whether a call was refused that would have fitted. Needs a `redis-server` in the path.
  *
  *   node bench/dist/hard-budget.js
  */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RedisServer } from '@acg/test/redis-server';
 import { Stack } from '@acg/test/stack';
 import { Agent, request as send } from 'undici';
 import { startBenchDatabase } from './bench-database.js';
 
-const BUDGET_CENTS = 3_000;
+const BUDGET_CENTS = 1_500;
 const CALLERS = 200;
 const ABORTS = 1_000;
 const CENT_NANOS = 10_000_000;
 const TOKENS_OUT_MAX = 1_000;
 const TOKEN_OUT_NANOS = 10_000; // gpt-4o
 const TOKEN_IN_NANOS = 2_500;
-const BODY = JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: TOKENS_OUT_MAX });
-const HOLD_NANOS = Buffer.byteLength(BODY) * TOKEN_IN_NANOS + TOKENS_OUT_MAX * TOKEN_OUT_NANOS;
+/** Of a stream, which states no maximum. */
+const STREAM_TOKENS_HELD = 250;
+const callOf = (body: object, tokensOut: number) => {
+  const text = JSON.stringify({ model: 'gpt-4o', messages: [], ...body });
+  return { text, holdNanos: Buffer.byteLength(text) * TOKEN_IN_NANOS + tokensOut * TOKEN_OUT_NANOS };
+};
+const WHOLE = callOf({ max_completion_tokens: TOKENS_OUT_MAX }, TOKENS_OUT_MAX);
+const STREAM = callOf({ stream: true }, STREAM_TOKENS_HELD);
 
 let served = 0;
+const CHUNK = { id: 'x', object: 'chat.completion.chunk', model: 'gpt-4o' };
+const piece = `data: ${JSON.stringify({ ...CHUNK, choices: [{ index: 0, delta: { content: 'word' } }] })}\n\n`;
+
+/** Pieces in bursts, then the usage. */
+function speak(response: ServerResponse, tokens: number): void {
+  response.setHeader('content-type', 'text/event-stream');
+  const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens };
+  const more = (left: number): void => {
+    if (response.destroyed) return;
+    const now = Math.min(left, 1 + Math.floor(Math.random() * 100));
+    response.write(piece.repeat(now));
+    if (left > now) setTimeout(more, Math.random() * 10, left - now);
+    else response.end(`data: ${JSON.stringify({ ...CHUNK, choices: [], usage })}\n\ndata: [DONE]\n\n`);
+  };
+  more(tokens);
+}
+
 const provider = createServer((request, response) => {
-  request.resume().on('end', () => {
+  let streamed = false;
+  request.on('data', (bytes: Buffer) => {
+    streamed ||= bytes.includes('"stream":true');
+  });
+  request.on('end', () => {
     setTimeout(
       () => {
         if (response.destroyed) return;
         served++;
         const tokens = Math.floor(Math.random() * (TOKENS_OUT_MAX + 1));
+        if (streamed) {
+          speak(response, tokens);
+          return;
+        }
         const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens };
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: 'gpt-4o', choices: [], usage }));
@@ -54,6 +86,7 @@ const planes = [await stack.addDataPlane(), await stack.addDataPlane(), await st
 const tenant = await stack.tenant();
 const { id } = await tenant.agent({
   budgetMode: 'hard',
+  holdMaxOutputTokens: STREAM_TOKENS_HELD,
   budgetCentsMonthly: BUDGET_CENTS,
   rpmLimit: 1_000_000,
   rpdLimit: 1_000_000_000,
@@ -71,6 +104,7 @@ let refusedThoughFitting = 0;
 
 async function oneCall(caller: number): Promise<void> {
   const { url } = alive[caller % alive.length]!;
+  const one = Math.random() < 0.5 ? WHOLE : STREAM;
   const abort = aborts < ABORTS && Math.random() < 0.3 ? new AbortController() : null;
   if (abort !== null) {
     aborts++;
@@ -80,15 +114,19 @@ async function oneCall(caller: number): Promise<void> {
     const { statusCode, body } = await send(`${url}/v1/proxy/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: BODY,
+      body: one.text,
       dispatcher: connections,
       ...(abort === null ? {} : { signal: abort.signal }),
     });
-    const answer = (await body.json()) as { reason?: string; spentCents?: number; heldCents?: number };
-    count(statusCode === 429 ? `429 ${answer.reason}` : String(statusCode));
-    if (statusCode !== 429) return;
+    const text = await body.text();
+    if (statusCode !== 429) {
+      count(text.includes('"code":"budget_cut"') ? 'cut' : String(statusCode));
+      return;
+    }
+    const answer = JSON.parse(text) as { reason?: string; spentCents?: number; heldCents?: number };
+    count(`429 ${answer.reason}`);
     // The figures are rounded to cents: half a cent each way.
-    const taken = (answer.spentCents! + answer.heldCents! + 1) * CENT_NANOS + HOLD_NANOS;
+    const taken = (answer.spentCents! + answer.heldCents! + 1) * CENT_NANOS + one.holdNanos;
     if (taken <= BUDGET_CENTS * CENT_NANOS) refusedThoughFitting++;
     if (answer.reason === 'spent') over = true;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -130,7 +168,7 @@ await Promise.all(
   Array.from({ length: CALLERS }, async (_, caller) => {
     while (!over || aborts < ABORTS) {
       await oneCall(caller);
-      if (performance.now() - startMs > 120_000) throw new Error('not over after two minutes');
+      if (performance.now() - startMs > 300_000) throw new Error('not over after five minutes');
     }
   }),
 );

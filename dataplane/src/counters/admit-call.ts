@@ -79,16 +79,14 @@ const PAIR = FIXED_ROWS.length === 1 ? '}:p:' : `}:p${FIXED_ROWS.length}:`;
 export const pairKey = (agentId: string, providerSlug: string): string => `acg:{${agentId}${PAIR}${providerSlug}`;
 const tokenKey = (agentId: string, providerSlug: string, row: number): string =>
   `acg:{${agentId}}:${LIMIT_TABLE[row]!.type}:${providerSlug}`;
-const monthKeyPrefix = (tag: string): string => `acg:{${tag}}:m:`;
-const holdKey = (tag: string): string => `acg:{${tag}}:hold`;
 
 /** KEYS of a call; see admit.lua. */
 export function callKeys(header: CallHeader, { purses, pairChecks, tokens }: CallItems): string[] {
   const keys: string[] = [];
   if (header.probe) keys.push(`acg:{${header.probeTag}}:probe`);
   for (const { purse, holds } of purses) {
-    keys.push(monthKeyPrefix(purse.tag));
-    if (holds) keys.push(holdKey(purse.tag));
+    keys.push(purse.monthKey);
+    if (holds) keys.push(purse.holdKey);
   }
   for (const { agentId, providerSlug, row } of tokens) keys.push(tokenKey(agentId, providerSlug, row));
   for (const { terms, providerSlug } of pairChecks) {
@@ -152,9 +150,9 @@ function writePurse(out: Buffer, start: number, item: PurseItem): number {
   if (total !== null) at += out.write(total.field, at, 'latin1');
   out[at++] = 0;
   if (!holds) return at;
-  const { version, base, released } = purse.takeHoldReport();
-  out.writeDoubleLE(version, at);
-  out.writeDoubleLE(base, at + 8);
+  const released = purse.takeReleased();
+  out.writeDoubleLE(purse.holdVersion, at);
+  out.writeDoubleLE(purse.holdNanos, at + 8);
   out.writeDoubleLE(released, at + 16);
   return at + HOLD_BYTES;
 }

@@ -30,6 +30,10 @@ interface Unconfirmed {
 export class Purse implements BagItem {
   /** Hash tag of its keys. */
   readonly tag: string;
+  /** Without the month. */
+  readonly monthKey: string;
+  /** Made when it is first wanted: most purses hold nothing. */
+  #holdKey: string | null = null;
   readonly #unconfirmed: Unconfirmed;
   readonly #holding: { add(purse: Purse): void };
   readonly #nextField: () => string;
@@ -54,9 +58,15 @@ export class Purse implements BagItem {
 
   constructor(tag: string, unconfirmed: Unconfirmed, holding: { add(purse: Purse): void }, nextField: () => string) {
     this.tag = tag;
+    this.monthKey = `acg:{${tag}}:m:`;
     this.#holding = holding;
     this.#unconfirmed = unconfirmed;
     this.#nextField = nextField;
+  }
+
+  get holdKey(): string {
+    this.#holdKey ??= `acg:{${this.tag}}:hold`;
+    return this.#holdKey;
   }
 
   /** Nothing would be missing if it were forgotten. */
@@ -108,11 +118,16 @@ export class Purse implements BagItem {
     return this.#releasedNanos > 0;
   }
 
-  /** What the next call to the store says of holds. */
-  takeHoldReport(): { version: number; base: number; released: number } {
+  /** The next call to the store tells of holds: what was given back, once, as its version of them. */
+  takeReleased(): number {
     const released = this.#releasedNanos;
     this.#releasedNanos = 0;
-    return { version: ++this.#holdVersion, base: this.holdNanos, released };
+    this.#holdVersion++;
+    return released;
+  }
+
+  get holdVersion(): number {
+    return this.#holdVersion;
   }
 
   /** A call to the store got lost: the next one must not go by what the store has, but by {@link holdNanos}. */

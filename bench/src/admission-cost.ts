@@ -1,0 +1,121 @@
+/**
+ * What budgets cost an admission and its settling, paired: one process, one Redis, the same agents without a budget, with
+ * a soft one and with a hard one, in short windows that take turns. On a machine that others use, only the medians of the
+ * differences between neighbouring windows say something. CPU of this process, µs per call. Also what finding out
+ * the hold of a call costs. Needs a `redis-server` in the path.
+ *
+ *   node bench/dist/admission-cost.js
+ */
+import { createLogger } from '@acg/base/log';
+import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
+import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
+import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
+import { holdFacts } from '@acg/dataplane/policy/hold-facts';
+import { PriceTable } from '@acg/dataplane/pricing/price';
+import { RedisServer } from '@acg/test/redis-server';
+
+const AGENTS = 200;
+const CALLS_PER_WINDOW = 640;
+const ROUNDS = 150;
+const WARM_UP_ROUNDS = 10;
+const KINDS = ['none', 'soft', 'hard'] as const;
+type Kind = (typeof KINDS)[number];
+
+const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
+  Array.from({ length: AGENTS }, (_, agent) => ({
+    terms: termsOf({
+      agentId: `00000000-0000-7000-8000-${kind}${String(agent).padStart(8, '0')}`,
+      rpmLimit: 1_000_000_000,
+      rpdLimit: 4_000_000_000,
+      budgetNanos: kind === 'none' ? null : 1e15,
+      hardBudget: kind === 'hard',
+      spendFloorMonth: formatMonth(monthOfMs(Date.now())),
+    }),
+    providerSlug: 'openai',
+    holdNanos: kind === 'hard' ? 1_000 : 0,
+  }));
+const REQUESTS = { none: requestsOf('none'), soft: requestsOf('soft'), hard: requestsOf('hard') };
+
+/** Admits and settles, `turn` calls in each turn of the loop; µs of CPU per call. */
+async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<number> {
+  const requests = REQUESTS[kind];
+  const before = process.cpuUsage();
+  let next = 0;
+  await new Promise<void>((resolve) => {
+    const takeTurn = (): void => {
+      if (next >= CALLS_PER_WINDOW) {
+        resolve();
+        return;
+      }
+      let open = turn;
+      for (let i = 0; i < turn; i++) {
+        const asked = requests[next++ % AGENTS]!;
+        counters.admit(asked, ({ month, outcome }) => {
+          if (outcome !== 'admitted') throw new Error(`unexpected ${outcome}`);
+          const { terms, providerSlug, holdNanos } = asked;
+          counters.settle({ terms, providerSlug, month, costNanos: 1_000, tokens: 100, holdNanos });
+          open--;
+          if (open === 0) setImmediate(takeTurn);
+        });
+      }
+    };
+    takeTurn();
+  });
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / CALLS_PER_WINDOW;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1]!;
+}
+
+async function compare(counters: Counters, turn: number): Promise<void> {
+  const us: Record<Kind, number[]> = { none: [], soft: [], hard: [] };
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    // Each kind comes first as often as the others.
+    for (let i = 0; i < KINDS.length; i++) {
+      const kind = KINDS[(i + round + WARM_UP_ROUNDS) % KINDS.length]!;
+      const window = await windowUs(counters, kind, turn);
+      if (round >= 0) us[kind].push(window);
+    }
+  }
+  const more = (a: Kind, b: Kind): string => median(us[a].map((value, i) => value - us[b][i]!)).toFixed(2);
+  const all = KINDS.map((kind) => `${kind} ${median(us[kind]).toFixed(2)}`).join(', ');
+  console.log(
+    `${counters.kind}, turns of ${turn}: ${all}; soft - none ${more('soft', 'none')}, hard - soft ${more('hard', 'soft')}`,
+  );
+}
+
+function holdUs(): void {
+  const prices = new PriceTable(Date.now);
+  const upstream = { providerSlug: 'openai', priceProvider: 'openai', usageFormat: 'openai', origin: 'https://x' };
+  const messages = [{ role: 'user', content: 'word '.repeat(400) }];
+  const body = Buffer.from(JSON.stringify({ model: 'gpt-5-mini', messages, max_completion_tokens: 500 }));
+  const one = (): number => {
+    const { outputTokensMax, refers, fast } = holdFacts(body)!;
+    const call = { model: 'gpt-5-mini', tokensIn: body.length, tokensOut: outputTokensMax ?? 0, units: 1 };
+    return prices.boundOf(upstream, { ...call, refers, fast, videoSeconds: 0 });
+  };
+  const windows: number[] = [];
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    const before = process.cpuUsage();
+    for (let i = 0; i < CALLS_PER_WINDOW; i++) one();
+    const { user, system } = process.cpuUsage(before);
+    if (round >= 0) windows.push((user + system) / CALLS_PER_WINDOW);
+  }
+  console.log(`finding out the hold of a body of ${body.length} bytes: ${median(windows).toFixed(2)}`);
+}
+
+const server = await RedisServer.start();
+const quiet = { unchecked() {}, enforcing() {}, storeLatency() {} };
+const access = { urls: [server.url], connectionName: 'acg-bench', tlsCa: null, timeoutMs: 60_000 };
+const redis = new RedisCounters(access, createLogger('bench', 'silent'), quiet);
+await redis.start();
+for (const turn of [1, 8, 64]) await compare(redis, turn);
+await compare(new MemoryCounters(), 8);
+holdUs();
+await redis.close();
+await server.stop();
