@@ -302,3 +302,42 @@ describe('price: arithmetic', () => {
     );
   });
 });
+
+describe('price: the most that a call can cost', () => {
+  const asked = {
+    model: 'gpt-5-mini',
+    tokensIn: 1_000,
+    tokensOut: 100,
+    refers: false,
+    fast: false,
+    videoSeconds: 0,
+    units: 1,
+  };
+  const bound = (changes: Partial<typeof asked>): number => table().boundOf(openai, { ...asked, ...changes });
+
+  it('is never below what it costs', () => {
+    const count = fc.nat(5_000);
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        count,
+        fc.constantFrom('flex', 'priority', null),
+        (inUncached, cacheRead, out, serviceTier) => {
+          const reading = usage('gpt-5-mini', { inUncached, cacheRead, out }, { serviceTier });
+          const fast = serviceTier === 'priority';
+          const most = bound({ tokensIn: inUncached + cacheRead, tokensOut: out, fast });
+          expect(table().costOf({ upstream: openai, reading }).costNanos).toBeLessThanOrEqual(most);
+        },
+      ),
+    );
+  });
+
+  it('covers a video of the larger size, and speech of the lowest quality', () => {
+    expect(bound({ model: 'sora-2-pro', videoSeconds: 20 })).toBe(20 * 500_000_000);
+    expect(bound({ model: 'sora-2', videoSeconds: 20 })).toBe(20 * 100_000_000);
+    expect(bound({ videoSeconds: 0 })).toBe(bound({}));
+    // 1 MB at 8 kbit/s is 1 000 s, at $0.006 a minute
+    expect(bound({ model: 'whisper-1', tokensIn: 1_000_000, tokensOut: 0 })).toBeGreaterThanOrEqual(100_000_000);
+  });
+});
