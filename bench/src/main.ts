@@ -1,6 +1,6 @@
 /**
  * `npm run bench [scenario …]`: every figure beside a reference measured in the same run, bounded to ten minutes,
- * loopback only. Scenarios: cpu latency bodies streams soak tenants cold (default: all). Ctrl-C stops all that was started.
+ * loopback only. Scenarios: cpu latency bodies streams soak tenants cold cli (default: all). Ctrl-C stops all that was started.
  */
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { machine, type Section, writeReport } from './report.js';
 import { checkRequirements } from './requirements.js';
 import { addedLatency } from './scenarios/added-latency.js';
 import { bigBodies } from './scenarios/big-bodies.js';
+import { cliStart } from './scenarios/cli-start.js';
 import { coldStart } from './scenarios/cold-start.js';
 import { cpuPerRequest } from './scenarios/cpu-per-request.js';
 import { openStreams } from './scenarios/open-streams.js';
@@ -22,7 +23,16 @@ import { tearDown, tearDownOnSignals, wasInterrupted } from './teardown.js';
 const EXIT = { usage: 64, requirement: 69 } as const;
 const RUN_SECONDS_MAX = 600;
 /** Cold start last: it fills the context cache, and the soak's memory would be seen through that. */
-const SCENARIOS: readonly Scenario[] = [cpuPerRequest, addedLatency, bigBodies, openStreams, soak, tenants, coldStart];
+const SCENARIOS: readonly Scenario[] = [
+  cpuPerRequest,
+  addedLatency,
+  bigBodies,
+  openStreams,
+  soak,
+  tenants,
+  coldStart,
+  cliStart,
+];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));

@@ -63,7 +63,10 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
     (await entry.load())(group, tree);
   };
   for (const [name, { summary, hidden }] of Object.entries(GROUPS)) {
-    program.command(name, { hidden: hidden === true }).description(summary);
+    program
+      .command(name, { hidden: hidden === true })
+      .description(summary)
+      .helpCommand(false);
   }
   return program.hook('preSubcommand', async (_program, group) => {
     state.group = group.name();

@@ -8,6 +8,10 @@ interface Group {
 }
 
 export const GROUPS: Readonly<Record<string, Group>> = {
+  signup: {
+    summary: 'make an account and an organization',
+    load: async () => (await import('./login.js')).signupCommand,
+  },
   login: { summary: 'log in, and remember it', load: async () => (await import('./login.js')).loginCommand },
   logout: {
     summary: 'end the session, on the server, too',
@@ -15,6 +19,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   },
   whoami: { summary: 'who is logged in, and where', load: async () => (await import('./identity.js')).whoamiCommand },
   use: { summary: 'list the saved logins, or go over to one', load: async () => (await import('./use.js')).useCommand },
+  init: {
+    summary: 'say which agent is meant in this directory',
+    load: async () => (await import('./init.js')).initCommand,
+  },
   run: { summary: 'run a program on the gateway', load: async () => (await import('./run.js')).runCommand },
   env: { summary: 'print the variables of run', load: async () => (await import('./env.js')).envCommand },
   agents: { summary: 'agents', load: async () => (await import('./agents.js')).agentCommands },
@@ -31,5 +39,29 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   projects: { summary: 'projects', load: async () => (await import('./projects.js')).projectCommands },
   members: { summary: 'people', load: async () => (await import('./members.js')).memberCommands },
   tokens: { summary: 'management tokens, for programs', load: async () => (await import('./tokens.js')).tokenCommands },
+  usage: { summary: 'what was called and what it cost', load: async () => (await import('./usage.js')).usageCommands },
+  logs: { summary: 'calls, as they come with -f', load: async () => (await import('./logs.js')).logCommand },
+  webhooks: { summary: 'where events are sent', load: async () => (await import('./webhooks.js')).webhookCommands },
+  events: { summary: 'what webhooks are told', load: async () => (await import('./events.js')).eventCommand },
+  audit: { summary: 'who has changed what', load: async () => (await import('./audit.js')).auditCommand },
+  top: { summary: 'the busiest agents, again and again', load: async () => (await import('./top.js')).topCommand },
+  status: { summary: 'does it work?', load: async () => (await import('./status.js')).statusCommand },
+  doctor: { summary: 'why does it not work?', load: async () => (await import('./doctor.js')).doctorCommand },
+  open: { summary: 'open the dashboard', load: async () => (await import('./open.js')).openCommand },
+  completion: {
+    summary: 'the completions of a shell',
+    load: async () => (await import('./completion.js')).completionCommand,
+  },
+  complete: { summary: 'for them', hidden: true, load: async () => (await import('./completion.js')).completeCommand },
+  apply: {
+    summary: 'make the organization as a file says',
+    load: async () => (await import('./apply.js')).applyCommand,
+  },
+  export: { summary: 'write that file', load: async () => (await import('./apply.js')).exportCommand },
+  api: { summary: 'any call of the management API', load: async () => (await import('./api.js')).apiCommand },
+  version: {
+    summary: 'of this program and of the gateway',
+    load: async () => (await import('./version.js')).versionCommand,
+  },
   org: { summary: 'the organizations of this login', load: async () => (await import('./org.js')).orgCommands },
 };

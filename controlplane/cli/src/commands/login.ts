@@ -27,20 +27,47 @@ export function loginCommand(command: Command, { begin }: Tree): void {
     .option('--open', 'open the page in a browser')
     .action(async (options: LoginOptions) => {
       const run = begin();
-      const { url, profile } = run.settings;
-      const token = await obtainToken(run, options);
-      const me = await whoIs(connect({ url, token }));
-      const org = me.orgs.find(({ id }) => id === me.orgId)?.slug ?? me.orgId;
-      run.profiles.saveProfile(profile, { url });
-      run.profiles.saveSession(profile, { url, token, orgId: me.orgId, org });
-      run.profiles.setCurrent(profile);
-      run.show(me, () => run.out(`✓ ${identityLine(me)}`));
-      const end = sessionEnd(token);
-      run.note(
-        `Saved in ${run.profiles.credentialsPath} (0600), profile ${profile}${end === null ? '' : `, expires ${end}`}`,
-      );
+      await remember(run, await obtainToken(run, options));
     });
 }
+
+interface SignupOptions {
+  readonly email: string;
+  readonly name?: string;
+  readonly orgName: string;
+  readonly passwordStdin?: true;
+}
+
+export function signupCommand(command: Command, { begin }: Tree): void {
+  command
+    .requiredOption('--email <address>', 'yours')
+    .requiredOption('--org-name <name>', 'of the organization that is made')
+    .option('--name <name>', 'yours; what stands before the @, if left out')
+    .option('--password-stdin', 'read the password from stdin')
+    .action(async ({ email, name, orgName, passwordStdin }: SignupOptions) => {
+      const run = begin();
+      const password = await readPassword(run, 'A password, 10 characters or more', passwordStdin);
+      const body = { email, password, name: name ?? email.split('@')[0]!, orgName };
+      await remember(run, (await run.publicClient().post('/v1/auth/signup', { body })).token);
+    });
+}
+
+/** Whoever it is, is logged in from now on. */
+async function remember(run: Invocation, token: string): Promise<void> {
+  const { url, profile } = run.settings;
+  const me = await whoIs(connect({ url, token }));
+  const org = me.orgs.find(({ id }) => id === me.orgId)?.slug ?? me.orgId;
+  run.profiles.saveProfile(profile, { url });
+  run.profiles.saveSession(profile, { url, token, orgId: me.orgId, org });
+  run.profiles.setCurrent(profile);
+  run.show(me, () => run.out(`✓ ${identityLine(me)}`));
+  const end = sessionEnd(token);
+  const until = end === null ? '' : `, expires ${end}`;
+  run.note(`Saved in ${run.profiles.credentialsPath} (0600), profile ${profile}${until}`);
+}
+
+const readPassword = (run: Invocation, message: string, stdin: true | undefined): Promise<string> =>
+  stdin === true ? readStdin(run) : askSecret(run, { message, flag: '--password-stdin' });
 
 async function obtainToken(run: Invocation, options: LoginOptions): Promise<string> {
   const { withToken, email, passwordStdin } = options;
@@ -48,10 +75,7 @@ async function obtainToken(run: Invocation, options: LoginOptions): Promise<stri
   if (withToken === true) return pastedToken(run);
   const client = run.publicClient();
   if (email === undefined) return approvedToken(run, client, options);
-  const password =
-    passwordStdin === true
-      ? await readStdin(run)
-      : await askSecret(run, { message: `Password of ${email}`, flag: '--password-stdin' });
+  const password = await readPassword(run, `Password of ${email}`, passwordStdin);
   return (await client.post('/v1/auth/login', { body: { email, password } })).token;
 }
 

@@ -33,8 +33,9 @@ export async function readSelf(gatewayUrl: string, token: string, signal?: Abort
     redirect: 'error',
     signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
   }).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Failure(EXIT.failed, `no answer from the gateway ${gatewayUrl}: ${cause}`, { hint: 'acg doctor' });
+    throw new Failure(EXIT.failed, `no answer from the gateway ${gatewayUrl}: ${causeOf(error)}`, {
+      hint: 'acg doctor',
+    });
   });
   const body = (await response.json().catch(() => ({}))) as Partial<Self> & { readonly error?: string };
   if (response.ok && body.agent !== undefined && body.providers !== undefined) return body as Self;
@@ -48,3 +49,21 @@ export async function readSelf(gatewayUrl: string, token: string, signal?: Abort
     },
   );
 }
+
+/** Milliseconds until a data plane answers there; what it answers does not matter, but for that it is one. */
+export async function probeGateway(gatewayUrl: string): Promise<number> {
+  const start = performance.now();
+  const response = await fetch(`${gatewayUrl}/v1/self`, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: Error) => {
+    throw new Failure(EXIT.failed, `no answer from the gateway ${gatewayUrl}: ${causeOf(error)}`, {
+      hint: 'acg doctor',
+    });
+  });
+  await response.body?.cancel();
+  if (response.headers.has('x-gateway-request-id')) return Math.round(performance.now() - start);
+  throw new Failure(EXIT.failed, `${gatewayUrl} is no data plane: it answers ${response.status}`);
+}
+
+const causeOf = (error: Error): string => (error.cause instanceof Error ? error.cause.message : error.message);

@@ -101,7 +101,7 @@ export function planProviders(
   { gatewayUrl, token, env }: { readonly gatewayUrl: string; readonly token: string; readonly env: Route['env'] },
 ): ProviderPlan {
   const set: Record<string, string> = {};
-  const remove = new Set(Object.values(BUILT_IN).flatMap(({ secrets }) => secrets));
+  const remove = new Set(secretVariables());
   const remarks: string[] = [];
   for (const slug of slugs) {
     const provider = Object.hasOwn(BUILT_IN, slug) ? BUILT_IN[slug]! : custom(slug);
@@ -112,3 +112,6 @@ export function planProviders(
   }
   return { set, remove: [...remove], remarks };
 }
+
+/** Names that hold a credential of a built-in provider. */
+export const secretVariables = (): readonly string[] => Object.values(BUILT_IN).flatMap(({ secrets }) => secrets);

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { usage } from '../failure.js';
 import { readJsonFile } from './private-file.js';
 
-const PROJECT_FILE = '.acg.json';
+export const PROJECT_FILE = '.acg.json';
 const FIELDS = ['profile', 'project', 'agent'] as const;
 export type ProjectFile = { readonly [field in (typeof FIELDS)[number]]?: string };
 

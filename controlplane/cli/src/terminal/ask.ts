@@ -37,6 +37,22 @@ export async function askSecret(run: Invocation, { message, flag }: Question): P
   return answered(await password({ message: printable(message), mask: '•', ...OUTPUT(run) }));
 }
 
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export async function askChoice(
+  run: Invocation,
+  { message, flag }: Question,
+  choices: readonly Choice[],
+): Promise<string> {
+  demandSomebody(run, message, flag);
+  const { select } = await prompts();
+  const options = choices.map(({ value, label }) => ({ value, label: printable(label) }));
+  return answered(await select({ message: printable(message), options, ...OUTPUT(run) }));
+}
+
 function demandSomebody(run: Invocation, message: string, flag: string): void {
   if (!run.interactive) throw usage(`${message}: nobody is here to ask`, flag);
 }

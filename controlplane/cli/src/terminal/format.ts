@@ -36,3 +36,10 @@ export function ago(instant: string | null, nowMs: number): string {
 /** A day and, on request, the minute, in UTC. */
 export const day = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
 export const minute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of that share of `cells` characters, in eighths. */
+export function bar(share: number, cells: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * cells * 8);
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
+}

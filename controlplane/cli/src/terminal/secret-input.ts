@@ -6,12 +6,12 @@ import type { Invocation } from '../invocation.js';
 const BYTES_MAX = 64 * 1024;
 
 /** All of stdin, without the newline at its end. */
-export async function readStdin(run: Invocation): Promise<string> {
+export async function readStdin(run: Invocation, bytesMax = BYTES_MAX): Promise<string> {
   const { stdin } = run.terminal;
   let text = '';
   for await (const chunk of stdin) {
     text += String(chunk);
-    if (text.length > BYTES_MAX) throw usage('stdin has more than 64 KiB');
+    if (text.length > bytesMax) throw usage(`stdin has more than ${bytesMax / 1024} KiB`);
   }
   return trimmed(text, 'stdin');
 }

@@ -1,0 +1,48 @@
+/** `acg api`: any call of the management API, for what no command is there for. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { printableJson } from '../terminal/printable.js';
+import { readStdin } from '../terminal/secret-input.js';
+import type { Tree } from '../tree.js';
+import { pair } from './options.js';
+
+interface ApiOptions {
+  readonly data?: string;
+  readonly query?: readonly (readonly [string, string])[];
+}
+
+export function apiCommand(command: Command, { begin }: Tree): void {
+  command
+    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('<path>', 'e.g. /v1/agents')
+    .option('-d, --data <json>', 'the body; @file reads it from a file, - from stdin')
+    .option('-q, --query <name=value>', 'a parameter; repeatable', (text: string, before: ApiOptions['query'] = []) => [
+      ...before,
+      pair(text),
+    ])
+    .action(async (method: string, path: string, { data, query = [] }: ApiOptions) => {
+      const run = begin();
+      if (!/^\/v1\/[^\s?#]*(?:\?\S*)?$/.test(path))
+        throw usage(`the path must begin with /v1/, not ${JSON.stringify(path)}`);
+      const parameters = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
+      const target = parameters === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
+      const body = data === undefined ? null : await readBody(run, data);
+      const init = body === null ? {} : { body, headers: { 'content-type': 'application/json' } };
+      const response = await (await run.client()).send(method.toUpperCase(), target, init);
+      const text = await response.text();
+      if ((response.headers.get('content-type') ?? '').includes('json')) run.out(printableJson(JSON.parse(text), 2));
+      else run.terminal.stdout.write(text);
+    });
+}
+
+async function readBody(run: Invocation, data: string): Promise<string> {
+  const text = data === '-' ? await readStdin(run) : data.startsWith('@') ? readFileSync(data.slice(1), 'utf8') : data;
+  try {
+    JSON.parse(text);
+  } catch {
+    throw usage('the body must be JSON');
+  }
+  return text;
+}

@@ -1,0 +1,72 @@
+/** `acg completion`: the script of a shell, which asks this very program what may come next. */
+
+import { everyRow } from '@acg/client/every-row';
+import tab from '@bomb.sh/tab';
+import { Argument, type Command } from 'commander';
+import { connect } from '../api/connect.js';
+import { collected } from '../api/lookup.js';
+import type { Invocation } from '../invocation.js';
+import type { Tree } from '../tree.js';
+
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+/** Whoever presses a key does not wait longer. */
+const TIMEOUT_MS = 1_500;
+
+export function completionCommand(command: Command, _tree: Tree): void {
+  command.addArgument(new Argument('<shell>', 'which').choices(SHELLS)).action((shell: string) => {
+    tab.setup('acg', 'acg', shell);
+  });
+}
+
+/** What the scripts call: `acg complete -- words…` */
+export function completeCommand(command: Command, { begin, everything }: Tree): void {
+  command.argument('[words...]').action(async (words: readonly string[]) => {
+    const run = begin();
+    const program = await everything();
+    const agents = words.some((word) => /agent/.test(word)) ? await agentSlugs(run) : [];
+    addCommands(program, '', agents);
+    tab.parse([...words]);
+  });
+}
+
+function addCommands(parent: Command, path: string, agents: readonly string[]): void {
+  for (const command of parent.commands) {
+    const name = path === '' ? command.name() : `${path} ${command.name()}`;
+    if (command.name() === 'complete') continue;
+    const entry = tab.command(name, command.description());
+    const ancestors = [command, parent, ...(parent.parent === null ? [] : [parent.parent])];
+    for (const option of ancestors.flatMap(({ options }) => options)) {
+      if (option.long === undefined || option.long === null) continue;
+      const values = option.long === '--agent' ? agents : (option.argChoices ?? []);
+      const handler = (complete: (value: string, description: string) => void): void => {
+        for (const value of values) complete(value, '');
+      };
+      const short = option.short?.slice(1);
+      if (option.required) entry.option(option.long.slice(2), option.description, handler, short);
+      else if (short === undefined) entry.option(option.long.slice(2), option.description);
+      else entry.option(option.long.slice(2), option.description, short);
+    }
+    for (const argument of command.registeredArguments) {
+      const values = argument.name() === 'agent' ? agents : (argument.argChoices ?? []);
+      const handler = (complete: (value: string, description: string) => void): void => {
+        for (const value of values) complete(value, '');
+      };
+      entry.argument(argument.name(), handler, argument.variadic);
+    }
+    addCommands(command, name, agents);
+  }
+}
+
+/** Slugs only: they hold nothing that a shell would run. None where nobody is logged in, or nobody answers. */
+async function agentSlugs(run: Invocation): Promise<readonly string[]> {
+  try {
+    const { url, token } = run.settings;
+    if (token === null) return [];
+    const client = connect({ url, token, timeoutMs: TIMEOUT_MS });
+    const load = (query: { limit: number; offset: number }) => client.get('/v1/usage/agents', { params: { query } });
+    const agents = await collected(everyRow(load, (page) => page.agents));
+    return agents.map(({ slug }) => slug).filter((slug) => /^[a-z0-9-]+$/.test(slug));
+  } catch {
+    return [];
+  }
+}

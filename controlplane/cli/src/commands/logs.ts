@@ -1,0 +1,71 @@
+/** `acg logs`: calls, newest last; `-f` goes on with those that come. */
+import type { Client } from '@acg/client/client';
+import type { Command } from 'commander';
+import { findAgentId } from '../api/agents.js';
+import { follow, PAGE } from '../api/follow.js';
+import { logLine } from '../api/log-line.js';
+import { findProject } from '../api/lookup.js';
+import { parseDuration } from '../duration.js';
+import { given } from '../given.js';
+import type { Invocation } from '../invocation.js';
+import { printable } from '../terminal/printable.js';
+import type { Tree } from '../tree.js';
+import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+
+interface LogOptions extends PageOptions {
+  readonly follow?: true;
+  readonly agent?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly status?: string;
+  readonly search?: string;
+  readonly since?: string;
+}
+
+/** Calls are on record some seconds after they ended, and not in the order in which they began. */
+const OVERLAP_MS = 120_000;
+
+export function logCommand(command: Command, { begin }: Tree): void {
+  paged(command)
+    .option('-f, --follow', 'go on with those that come; with --json one object a line')
+    .option('--agent <agent>', 'only this one')
+    .option('--provider <slug>', 'only this one')
+    .option('--model <model>', 'only this one')
+    .option('--status <status>', 'a status or a class, e.g. 429 or 4xx')
+    .option('--search <text>', 'part of path, model or error')
+    .option('--since <span>', 'at most so old, e.g. 10m')
+    .action(async (options: LogOptions) => {
+      const run = begin();
+      const client = await run.client();
+      const { agent, provider, model, status, search, since } = options;
+      const { project } = run.settings;
+      const filters = given({
+        agentId: agent === undefined ? undefined : await findAgentId(run, agent),
+        projectId: agent !== undefined || project === null ? undefined : await findProject(client, project),
+        provider,
+        model,
+        status,
+        search,
+      });
+      const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
+      if (options.follow === true) await followCalls(run, client, filters, sinceMs);
+      const startTime = sinceMs === null ? {} : { startTime: new Date(sinceMs).toISOString() };
+      const query = { ...filters, ...startTime, ...pageOf(options) };
+      const answer = await client.get('/v1/usage/logs', { params: { query } });
+      run.show(answer, () => {
+        for (const call of answer.logs.toReversed()) run.out(printable(logLine(call)));
+      });
+      noteRest(run, answer.logs.length, answer);
+    });
+}
+
+async function followCalls(run: Invocation, client: Client, filters: object, sinceMs: number | null): Promise<never> {
+  let startMs = sinceMs ?? Date.now();
+  const load = async () => {
+    const query = { ...filters, startTime: new Date(startMs).toISOString(), limit: PAGE };
+    const { logs } = await client.get('/v1/usage/logs', { params: { query } });
+    startMs = Math.max(startMs, Date.now() - OVERLAP_MS);
+    return logs;
+  };
+  return follow(run, { load, line: logLine, onlyNew: false });
+}

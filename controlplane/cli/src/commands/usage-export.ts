@@ -1,0 +1,44 @@
+/** `acg usage export`: every call, streamed into a file or to stdout. */
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { type Command, Option } from 'commander';
+import { connect } from '../api/connect.js';
+import { type ScopeOptions, scopeQuery } from '../api/scope.js';
+import { EXIT, Failure } from '../failure.js';
+import type { Tree } from '../tree.js';
+
+/** A long one takes its time. */
+const TIMEOUT_MS = 3_600_000;
+
+interface ExportOptions {
+  readonly format?: 'json' | 'csv';
+  readonly output?: string;
+}
+
+export function exportCommand(group: Command, { begin }: Tree): void {
+  group
+    .command('export')
+    .description('every call, e.g. usage export --agent A --period 7d')
+    .addOption(new Option('--format <format>', 'csv for a file of that name, else json').choices(['json', 'csv']))
+    .option('-o, --output <file>', 'into a file; else to stdout')
+    .action(async ({ format, output }: ExportOptions) => {
+      const run = begin();
+      await run.client(); // logged in, and in the right organization
+      const kind = format ?? (output?.endsWith('.csv') === true ? 'csv' : 'json');
+      const scope = await scopeQuery(run, group.opts<ScopeOptions>());
+      const query = new URLSearchParams({ ...scope, format: kind }).toString();
+      const { url, token } = run.settings;
+      const client = connect({ url, token, timeoutMs: TIMEOUT_MS });
+      const response = await client.send('GET', `/v1/usage/export?${query}`);
+      if (response.body === null) throw new Failure(EXIT.failed, 'the export is empty');
+      const rows = Readable.fromWeb(response.body as ReadableStream);
+      if (output === undefined) {
+        await pipeline(rows, run.terminal.stdout, { end: false });
+        return;
+      }
+      await pipeline(rows, createWriteStream(output, { mode: 0o600 }));
+      run.note(`saved in ${output}`);
+    });
+}

@@ -1,0 +1,130 @@
+/** `acg apply`: the organization becomes as the file says; a second time there is nothing to do. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { Stack, type Tenant } from '../stack.js';
+import { Acg } from './acg.js';
+
+const FILE = `
+version: 1
+customProviders:
+  - slug: my-llm
+    displayName: My LLM
+    baseUrl: https://llm.example.com/v1/
+    authType: header
+    authName: x-key
+    usageFormat: openai
+    sensitivePaths: ["POST /keys", "DELETE /keys/**"]
+projects:
+  - name: Default
+    budgetCentsMonthly: 100000
+  - name: Crawlers
+    budgetCentsMonthly: 5000
+    agents:
+      - name: Crawler
+        description: reads
+        status: paused
+        budgetCentsMonthly: 1500
+        rpmLimit: null
+        tpmLimit: 1000
+        usageThresholds: [80, 50]
+        budgetMode: hard
+        policy: {openai: {calls: ["GET /v1/models"]}}
+        accounts:
+          - provider: openai
+            credentials: {apiKey: {env: OPENAI_KEY}}
+          - provider: my-llm
+            allowSensitivePaths: true
+            credentials: {apiKey: {env: OPENAI_KEY}}
+webhooks:
+  - url: https://hooks.example.com/acg
+    events: [usage.threshold, agent.deleted]
+    status: paused
+`;
+let stack: Stack;
+let tenant: Tenant;
+let acg: Acg;
+
+beforeAll(async () => {
+  stack = await Stack.start();
+  tenant = await stack.tenant();
+  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session });
+}, 240_000);
+afterAll(async () => {
+  acg?.remove();
+  await stack?.stop();
+});
+
+const env = { OPENAI_KEY: 'sk-from-a-variable' };
+function apply(file: string, args: readonly string[] = [], variables: Readonly<Record<string, string>> = env) {
+  writeFileSync(join(acg.home, 'gateway.yaml'), file);
+  return acg.call(['apply', '-f', 'gateway.yaml', ...args], { env: variables });
+}
+const audited = async (): Promise<number> => (await tenant.call('GET', '/v1/audit?limit=1')).body.total;
+
+test('what would change comes first; unconfirmed, or without a variable that is needed, nothing does', async () => {
+  const before = await audited();
+  const dry = await apply(FILE, ['--dry-run']);
+  expect(dry.stdout).toContain('+ agent Crawler');
+  expect(dry.stdout).toContain('budgetCentsMonthly: null → 100000');
+  expect(dry.stdout).toContain('apiKey: $OPENAI_KEY'); // nobody's file takes a variable unseen
+  expect((await apply(FILE)).code).toBe(3);
+  const missing = await apply(FILE, ['--yes'], {});
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('OPENAI_KEY is not set')]);
+  expect(await audited()).toBe(before);
+});
+
+test('applied twice: the second time changes nothing', async () => {
+  const first = await apply(FILE, ['--yes', '--json']);
+  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('changes made')]);
+  expect(first.json.applied).toBe(true);
+  expect(first.json.webhookSecrets).toHaveLength(1);
+  expect(first.stdout + first.stderr).not.toContain(env.OPENAI_KEY);
+  const before = await audited();
+  const second = await apply(FILE, ['--yes', '--json']);
+  expect(second.json).toEqual({ changes: [], applied: false, webhookSecrets: [] });
+  expect(await audited()).toBe(before);
+  const { agents } = (await tenant.call('GET', '/v1/usage/agents')).body;
+  expect(agents).toMatchObject([{ name: 'Crawler', status: 'paused', budgetCentsMonthly: 1500 }]);
+});
+
+test('what is exported changes nothing when it is applied, as YAML and as JSON', async () => {
+  const yaml = (await acg.ok(['export'])).stdout;
+  expect(yaml).not.toContain(env.OPENAI_KEY);
+  expect(yaml).toContain('env: CRAWLER_OPENAI_API_KEY');
+  for (const file of [yaml, (await acg.ok(['export', '--format', 'json'])).stdout]) {
+    expect((await apply(file, ['--prune', '--json'], {})).json.changes).toEqual([]);
+  }
+});
+
+test('a changed field, and only that one', async () => {
+  const { stdout, code } = await apply(FILE.replace('tpmLimit: 1000', 'tpmLimit: 2000'), ['--yes']);
+  expect([code, stdout]).toEqual([0, '~ agent Crawler\n    tpmLimit: 1000 → 2000\n']);
+});
+
+test('--prune deletes what the file does not have, in the parts that it speaks of; without it nothing is', async () => {
+  const document = parse(FILE);
+  document.projects.pop();
+  delete document.webhooks;
+  expect((await apply(stringify(document), ['--json'])).json.changes).toEqual([]);
+  const pruned = await apply(stringify(document), ['--prune', '--yes', '--json']);
+  expect(
+    pruned.json.changes.map(({ action, type, name }: Record<string, string>) => `${action} ${type} ${name}`),
+  ).toEqual(['delete agent Crawler', 'delete project Crawlers']);
+  expect((await tenant.call('GET', '/v1/projects')).body.total).toBe(1);
+  expect((await tenant.call('GET', '/v1/webhooks')).body.total).toBe(1);
+});
+
+test.each([
+  ['no version', 'projects: []'],
+  ['an unknown field', 'version: 1\nprojects: [{name: a, budget: 5}]'],
+  ['a name twice', 'version: 1\nprojects: [{name: a}, {name: a}]'],
+  ['no YAML', 'version: 1\nprojects: [}'],
+  [
+    'a bomb',
+    `version: 1\na: &a [x,x,x,x,x,x,x,x,x,x]\n${[...'bcdefgh'].map((n, i) => `${n}: &${n} [${`*${'abcdefgh'[i]},`.repeat(10)}]`).join('\n')}`,
+  ],
+])('a file with %s is refused', async (_what, file) => {
+  expect((await apply(file, ['--yes'])).code).toBe(2);
+});

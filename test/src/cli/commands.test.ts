@@ -1,0 +1,252 @@
+/**
+ * Every command, without a terminal and with `--json`, against the real stack: what it prints is what the API's document
+ * says of that route, and none of them waits for an answer.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { Stack, type Tenant } from '../stack.js';
+import { until } from '../until.js';
+import { Acg, type Outcome } from './acg.js';
+
+const addFormats = createRequire(import.meta.url)('ajv-formats') as (ajv: Ajv2020) => void;
+const DOCUMENT = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../../../controlplane/openapi.json', import.meta.url)), 'utf8'),
+);
+const openai = new OpenAiStandIn();
+let stack: Stack;
+let tenant: Tenant;
+let acg: Acg;
+let gateway = '';
+
+beforeAll(async () => {
+  await openai.start();
+  stack = await Stack.start({ providers: { openai: openai.origin } });
+  tenant = await stack.tenant();
+  gateway = (await stack.addDataPlane()).url;
+  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_GATEWAY_URL: gateway });
+  await acg.ok(['login', '--with-token'], { input: tenant.session });
+}, 240_000);
+afterAll(async () => {
+  acg?.remove();
+  await stack?.stop();
+  await openai.close();
+});
+
+/** Closed schemas: a field more than the document has is an error, too. */
+function schemaOf(method: string, path: string): object {
+  const operation = DOCUMENT.paths[path]?.[method.toLowerCase()];
+  const success = Object.keys(operation?.responses ?? {}).find((status) => status.startsWith('2'));
+  if (success === undefined) throw new Error(`the document has no ${method} ${path}`);
+  return { components: DOCUMENT.components, ...operation.responses[success].content['application/json'].schema };
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats(ajv);
+
+function demandBody(outcome: Outcome, route: string): void {
+  const [method, path] = route.split(' ');
+  const isValid = ajv.validate(schemaOf(method!, path!), outcome.json);
+  expect([route, isValid, ajv.errorsText()]).toEqual([route, true, 'No errors']);
+}
+
+const KEY = { input: REAL.openai };
+
+test('every command, in an order in which each finds what it needs', async () => {
+  const walked = new Set<string>();
+  const walk = async (route: string, args: readonly string[], options: object = {}): Promise<Outcome> => {
+    walked.add(commandOf(args));
+    const outcome = await acg.ok([...args, '--json'], options);
+    demandBody(outcome, route);
+    expect(outcome.stdout).not.toContain(tenant.session);
+    return outcome;
+  };
+  const own = async (args: readonly string[], shape: object, options: object = {}): Promise<Outcome> => {
+    walked.add(commandOf(args));
+    const outcome = await acg.ok([...args, '--json'], options);
+    expect(outcome.json).toMatchObject(shape);
+    return outcome;
+  };
+
+  await walk('GET /v1/me', ['whoami']);
+  await own(['use'], { current: 'default' });
+  await walk('GET /v1/me', ['org', 'ls']);
+  await walk('POST /v1/projects', ['projects', 'create', 'Second']);
+  await walk('GET /v1/projects', ['projects', 'ls']);
+  await walk('GET /v1/projects/{id}', ['projects', 'get', 'second']);
+  await walk('PATCH /v1/projects/{id}', ['projects', 'set', 'second', '--budget', '10']);
+  const made = await walk('POST /v1/agents', [
+    'agents',
+    'create',
+    'Support bot',
+    '--project',
+    'default',
+    '--threshold',
+    '50',
+  ]);
+  const agentId: string = made.json.agent.id;
+  const A = ['--agent', 'support-bot'];
+  await walk('GET /v1/usage/agents', ['agents', 'ls']);
+  await walk('GET /v1/agents/{id}', ['agents', 'get', 'Support Bot']);
+  await walk('PATCH /v1/agents/{id}', ['agents', 'set', 'support-bot', '--budget', '50', '--rpm', '100']);
+  await walk('PATCH /v1/agents/{id}/status', ['agents', 'pause', agentId]);
+  await walk('PATCH /v1/agents/{id}/status', ['agents', 'resume', 'support-bot']);
+  await own(['init', ...A], { content: { agent: 'support-bot' } });
+
+  await walk('GET /v1/providers', ['providers', 'ls']);
+  await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--key-stdin'], KEY);
+  await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
+  await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
+  await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
+  await walk('PATCH /v1/providers/accounts/{id}', ['accounts', 'set', 'openai', 'allow', ...A]);
+  const llm = [
+    'custom-providers',
+    'add',
+    'my-llm',
+    '--base-url',
+    'https://llm.example.com',
+    '--usage-format',
+    'openai',
+  ];
+  await walk('POST /v1/custom-providers', llm);
+  await walk('GET /v1/custom-providers', ['custom-providers', 'ls']);
+  await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--name', 'Mine']);
+  await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'my-llm', '--yes']);
+
+  const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
+  await walk('GET /v1/api-keys', ['keys', 'ls', ...A]);
+  const rotated = await walk('POST /v1/api-keys/{id}/rotate', [
+    'keys',
+    'rotate',
+    key.json.key.keyPrefix,
+    '--grace',
+    '1h',
+  ]);
+  await walk('POST /v1/management-tokens', ['tokens', 'create', '--name', 'ci', '--role', 'viewer', '--expires', '1d']);
+  await walk('GET /v1/management-tokens', ['tokens', 'ls']);
+  await walk('DELETE /v1/management-tokens/{id}', ['tokens', 'revoke', 'ci', '--yes']);
+  await walk('POST /v1/members', ['members', 'invite', 'new@example.com', '--role', 'viewer']);
+  await walk('GET /v1/members', ['members', 'ls']);
+  await walk('POST /v1/members/{userId}/resend', ['members', 'resend', 'new@example.com']);
+  await walk('DELETE /v1/members/{userId}', ['members', 'rm', 'new@example.com', '--yes']);
+
+  const call = `fetch(process.env.OPENAI_BASE_URL + '/chat/completions', { method: 'POST',
+    headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-5-mini', messages: [] }) }).then(async (r) => process.exit(r.ok ? 0 : 1))`;
+  walked.add('run');
+  await acg.ok(['run', '--', process.execPath, '-e', call]); // the saved token, and the agent of .acg.json
+  await own(['env', '--format', 'json'], { set: { ACG_AGENT: 'support-bot' } });
+  await until('the call is on record', async () => (await tenant.call('GET', '/v1/usage/logs')).body.logs.length === 1);
+  await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
+  await walk('GET /v1/usage/summary', ['usage', '--period', '7d']);
+  for (const by of ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'])
+    await walk('GET /v1/usage/breakdown', ['usage', '--by', by]);
+  await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
+  await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
+  await walk('GET /v1/usage/agents', ['top', '--once']);
+  await own(['status'], { ok: true, gateway: { url: gateway } });
+  await own(['doctor', ...A], { ok: true });
+  await own(['open'], { url: expect.stringMatching(/^http/) });
+  await own(['version'], { gateway: '0.1.0' });
+
+  const target = 'https://hooks.example.com/acg';
+  await walk('POST /v1/webhooks', ['webhooks', 'add', target, '--events', 'usage.threshold,agent.deleted']);
+  await walk('GET /v1/webhooks', ['webhooks', 'ls']);
+  await walk('PATCH /v1/webhooks/{id}', ['webhooks', 'set', target, '--events', 'usage.threshold']);
+  const sent = await walk('POST /v1/webhooks/{id}/test', ['webhooks', 'test', target]);
+  const deliveryId: string = sent.json.delivery.id;
+  await walk('GET /v1/webhooks/{endpointId}/deliveries', ['webhooks', 'deliveries', target]);
+  await walk('GET /v1/webhooks/deliveries/{deliveryId}', ['webhooks', 'delivery', deliveryId]);
+  await walk('DELETE /v1/webhooks/{id}', ['webhooks', 'rm', target, '--yes']);
+  await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);
+  await walk('GET /v1/audit', ['audit', '--action', 'agent.create']);
+  await walk('GET /v1/projects', ['api', 'GET', '/v1/projects', '-q', 'limit=1']);
+  await own(['export'], {
+    version: 1,
+    projects: expect.arrayContaining([expect.objectContaining({ name: 'Default' })]),
+  });
+  writeFileSync(join(acg.home, 'empty.yaml'), 'version: 1\n');
+  await own(['apply', '-f', 'empty.yaml'], { changes: [], applied: false });
+  walked.add('completion');
+  expect((await acg.ok(['completion', 'bash'])).stdout).toContain('complete -- ');
+
+  await walk('DELETE /v1/api-keys/{id}', ['keys', 'revoke', rotated.json.key.id, '--yes']);
+  await walk('DELETE /v1/providers/accounts/{id}', ['accounts', 'rm', 'openai', ...A, '--yes']);
+  await walk('PATCH /v1/agents/{id}/status', ['agents', 'revoke', agentId, '--yes']);
+  await walk('DELETE /v1/agents/{id}', ['agents', 'delete', agentId, '--yes']);
+  await walk('DELETE /v1/projects/{id}', ['projects', 'rm', 'second', '--yes']);
+  const other = await tenant.call('POST', '/v1/orgs', { name: 'Other' });
+  expect(other.status).toBe(201);
+  await walk('GET /v1/me', ['org', 'use', 'other']);
+  await walk('PATCH /v1/orgs/{id}', ['org', 'set', '--budget', '100']);
+  await walk('POST /v1/auth/logout', ['logout']);
+
+  // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed.
+  const elsewhere = ['signup', 'login', 'members role', 'webhooks retry'];
+  expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
+}, 300_000);
+
+test('logs -f: one object a line, each call once, until it is ended', async () => {
+  const tenant = await stack.tenant(); // the other one's session has ended
+  const agent = await tenant.agent({ name: 'Followed' });
+  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  const token = await tenant.token(agent.id);
+  const call = async (): Promise<void> => {
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${gateway}/v1/proxy/openai/v1/models`, { headers })).status).toBe(200);
+  };
+  const outcome = await acg.call(['logs', '-f', '--json', '--since', '10m', '--agent', 'followed'], {
+    env: { ACG_TOKEN: tenant.session },
+    onStart: async (child) => {
+      let lines = 0;
+      child.stdout!.on('data', (chunk: Buffer) => {
+        lines += chunk.toString().split('\n').length - 1;
+      });
+      await call();
+      await until('the first call is shown', () => lines === 1);
+      await call();
+      await until('the second call is shown', () => lines === 2);
+      child.kill('SIGINT');
+    },
+  });
+  const calls = outcome.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(calls).toMatchObject([{ path: '/v1/models' }, { path: '/v1/models' }]);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+});
+
+const WORD = /^[a-z-]+$/;
+/** `agents get` of `agents get Support bot`: the words that name a command. */
+const commandOf = (args: readonly string[]): string => {
+  const [group, second] = args.filter((arg) => !arg.startsWith('-'));
+  return second !== undefined && SUBCOMMANDS.get(group!)?.includes(second) ? `${group} ${second}` : group!;
+};
+const SUBCOMMANDS = new Map<string, readonly string[]>();
+
+/** The names after `Commands:` in a help. */
+async function commandsIn(args: readonly string[]): Promise<string[]> {
+  const { stdout } = await acg.ok([...args, '--help']);
+  const [, list = ''] = stdout.split('\nCommands:\n');
+  return [...list.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!).filter((name) => WORD.test(name));
+}
+
+async function everyCommand(): Promise<string[]> {
+  const all: string[] = [];
+  for (const group of await commandsIn([])) {
+    const subcommands = SUBCOMMANDS.get(group)!;
+    if (subcommands.length === 0 || group === 'usage') all.push(group);
+    all.push(...subcommands.map((name) => `${group} ${name}`));
+  }
+  return all;
+}
+
+beforeAll(async () => {
+  for (const group of await commandsIn([])) SUBCOMMANDS.set(group, await commandsIn([group]));
+}, 120_000);
