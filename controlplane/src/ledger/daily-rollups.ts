@@ -11,14 +11,12 @@
 
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
-import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { dayOf } from './partitions.js';
-import { Sketch } from './sketch.js';
+import { alone, insertCompacted, SUM_COLUMNS, SUMS } from './rollup-rows.js';
 
 /** Days in one call; the next call goes on. */
 const DAYS_MAX = 400;
-const ROWS_AT_ONCE = 500;
 
 export class DailyRollups {
   constructor(
@@ -30,18 +28,9 @@ export class DailyRollups {
   async catchUp(nowMs: number): Promise<void> {
     const end = dayOf(nowMs - HOUR_MS);
     let days = 0;
-    while (days < DAYS_MAX && (await this.#alone((tx) => rollNextDay(tx, end)))) days++;
+    while (days < DAYS_MAX && (await alone(this.sql, 'usage_daily', (tx) => rollNextDay(tx, end)))) days++;
     if (days > 1) this.log.info({ days }, 'days of usage added up');
-    while (days < DAYS_MAX && (await this.#alone(rollLateDay))) days++;
-  }
-
-  /** Runs one step in a snapshot; false where another control plane is at it. */
-  #alone(step: (tx: Tx) => Promise<boolean>): Promise<boolean> {
-    return this.sql.begin('isolation level repeatable read', async (tx) => {
-      await tx`set local statement_timeout = 0`;
-      const [lock] = await tx<{ ours: boolean }[]>`select pg_try_advisory_xact_lock(hashtext('usage_daily')) as ours`;
-      return lock!.ours && step(tx);
-    }) as Promise<boolean>;
+    while (days < DAYS_MAX && (await alone(this.sql, 'usage_daily', rollLateDay))) days++;
   }
 }
 
@@ -74,10 +63,6 @@ async function rollLateDay(tx: Tx): Promise<boolean> {
 }
 
 const setUntil = (tx: Tx, ms: number) => tx`update usage_daily_progress set rolled_until = ${new Date(ms)}`;
-
-const SUMS = `sum(requests) as requests, sum(errors) as errors, sum(tokens_in) as tokens_in,
-  sum(tokens_out) as tokens_out, sum(cost_nanos) as cost_nanos, sum(duration_ms_sum) as duration_ms_sum`;
-const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum';
 
 /** Makes the day's rows of one organization, or of all of them, from its hours. */
 async function addUp(tx: Tx, dayMs: number, orgId: string | null): Promise<void> {
@@ -114,30 +99,4 @@ async function addUp(tx: Tx, dayMs: number, orgId: string | null): Promise<void>
             string_agg(latency_sketch, ''::bytea) as latency_sketch
        from usage_daily where day = '${day}' ${ofOrg} group by day, provider_slug, org_id, project_id`,
   );
-}
-
-/**
- * Inserts the rows of the query, whose last column is a run of sketches, with the short form of it. By a cursor, because
- * a day may have more rows than this process should hold.
- */
-async function insertCompacted(tx: Tx, table: string, columns: string, query: string): Promise<void> {
-  await tx.unsafe(`declare day_sums no scroll cursor for select row_to_json(s)::jsonb - 'latency_sketch' as row,
-    latency_sketch as sketch from (${query}) s`);
-  for (;;) {
-    const rows = await tx.unsafe<{ readonly row: object; readonly sketch: Buffer }[]>(
-      `fetch ${ROWS_AT_ONCE} from day_sums`,
-    );
-    if (rows.length === 0) break;
-    await tx.unsafe(
-      `insert into ${table} (${columns}, latency_sketch)
-       select ${columns.replaceAll(/\w+/g, 'r.$&')}, s.sketch
-         from unnest($1::text::jsonb[], $2::text::bytea[]) as s(row, sketch)
-        cross join lateral jsonb_populate_record(null::${table}, s.row) r`,
-      [
-        arrayLiteral(rows, ({ row }) => JSON.stringify(row)),
-        arrayLiteral(rows, ({ sketch }) => `\\x${Sketch.decode(sketch).encode().toString('hex')}`),
-      ],
-    );
-  }
-  await tx.unsafe('close day_sums');
 }

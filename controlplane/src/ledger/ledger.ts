@@ -6,6 +6,7 @@
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { type Column, FIGURES, KINDS } from './columns.js';
+import { isClosed } from './hour-rollups.js';
 import { dayOf } from './partitions.js';
 import type { HourlySum, MonthSum } from './rollup.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
@@ -159,7 +160,7 @@ export async function replaceSketches(tx: Tx, sketches: readonly GrownSketch[]):
        and h.key_id = r.key_id and h.hour = r.hour`;
 }
 
-/** Notes that something was booked in past days, so that they are added up anew. */
+/** Notes that something was booked in past days and closed hours, so that they are added up anew. */
 export async function noteLate(tx: Tx, sums: readonly HourlySum[], nowMs: number): Promise<void> {
   const todayMs = dayOf(nowMs);
   const late = new Map<string, { readonly orgId: string; readonly dayMs: number }>();
@@ -167,6 +168,7 @@ export async function noteLate(tx: Tx, sums: readonly HourlySum[], nowMs: number
     const dayMs = dayOf(hourMs);
     if (dayMs < todayMs) late.set(`${orgId} ${dayMs}`, { orgId, dayMs });
   }
+  await noteLateHours(tx, sums, nowMs);
   if (late.size === 0) return;
   const days = [...late.values()];
   await tx`
@@ -174,6 +176,18 @@ export async function noteLate(tx: Tx, sums: readonly HourlySum[], nowMs: number
     select * from unnest(
       ${arrayLiteral(days, ({ orgId }) => orgId)}::text::uuid[],
       ${arrayLiteral(days, ({ dayMs }) => new Date(dayMs).toISOString())}::text::timestamptz[])`;
+}
+
+async function noteLateHours(tx: Tx, sums: readonly HourlySum[], nowMs: number): Promise<void> {
+  const late = new Map<string, HourlySum>();
+  for (const sum of sums) if (isClosed(sum.hourMs, nowMs)) late.set(`${sum.orgId} ${sum.hourMs}`, sum);
+  if (late.size === 0) return;
+  const hours = [...late.values()];
+  await tx`
+    insert into usage_late_hours (org_id, hour)
+    select * from unnest(
+      ${arrayLiteral(hours, ({ orgId }) => orgId)}::text::uuid[],
+      ${arrayLiteral(hours, ({ hourMs }) => new Date(hourMs).toISOString())}::text::timestamptz[])`;
 }
 
 export interface MonthTotal {

@@ -14,7 +14,7 @@ import type { Sql } from '../db/sql.js';
 import { dayOf, partitionName } from './partitions.js';
 
 /** Reports by the hour reach back 90 days; a late record is added up anew with all hours of its day. */
-const HOURS_KEPT_DAYS = 92;
+export const HOURS_KEPT_DAYS = 92;
 /** A record of the oldest day that is kept may be on its way into the ledger at midnight. */
 const GRACE_DAYS = 1;
 const COUNT_IDS_KEPT_DAYS = 2;
@@ -98,6 +98,12 @@ export class UsageRetention {
              and not exists (select from usage_late l where l.org_id = usage_hourly.org_id
                and l.day = date_trunc('day', usage_hourly.hour))
            limit ${ROWS_PER_STEP}))`;
+      return gone.count;
+    });
+    await deleteInSteps(async () => {
+      const gone = await this.sql`
+        delete from usage_hourly_by where ctid = any(array(
+          select ctid from usage_hourly_by where hour < ${before} limit ${ROWS_PER_STEP}))`;
       return gone.count;
     });
   }

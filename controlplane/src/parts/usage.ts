@@ -7,6 +7,7 @@ import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import { DailyRollups } from '../ledger/daily-rollups.js';
+import { HourRollups } from '../ledger/hour-rollups.js';
 import { Ingest, type UsageObserver } from '../ledger/ingest.js';
 import { ingestMetrics } from '../ledger/ingest-metrics.js';
 import { UsagePartitions } from '../ledger/partitions.js';
@@ -66,8 +67,10 @@ export function buildUsage(
   const background = new Background(log);
   const retention = new UsageRetention(sql, config.usageLogRetentionDays, log);
   const days = new DailyRollups(sql, log);
+  const hours = new HourRollups(sql);
   const searches = new SearchIndexes(sql, log);
   const closeDays = async (): Promise<void> => {
+    await hours.catchUp(Date.now());
     await days.catchUp(Date.now()); // after an upgrade of a large ledger the first time takes a while
     await searches.catchUp(Date.now());
   };

@@ -1,7 +1,8 @@
 /**
  * Which rollups answer for a span of whole hours: whole days from the days' rollups as far as they are made, what is
  * left at both ends from the hours'. A past day in which something was booked late is read from its hours until it has
- * been added up anew (ledger/daily-rollups.ts).
+ * been added up anew (ledger/daily-rollups.ts). Of organizations and projects hours that are over are added up, too, in
+ * the same way (ledger/hour-rollups.ts); only the last one or two are read as they are booked.
  */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
@@ -30,11 +31,23 @@ const SUMS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_s
 /** Rows of (hour, value, sums, sketch); a project's and a provider's have sketches, and all of those of agents. */
 export function rollupsBy(sql: Sql | Tx, scope: Scope, range: TimeRange, dimension: Dimension) {
   const columns = sql.unsafe(`${VALUE[dimension]} as value, ${SUMS}`);
-  if (scope.agentIds !== null) return span(sql, scope, range, sql`usage_daily d where`, columns);
-  const stored = dimension === 'project' ? 'provider' : dimension;
-  const value = dimension === 'project' ? 'project_id::text' : 'value';
-  const days = sql`usage_daily_by d where dimension = ${stored} and`;
-  return span(sql, scope, range, days, columns, sql.unsafe(`${value} as value, ${SUMS}`));
+  const added = addedUp(sql, scope, dimension);
+  if (added === null) return span(sql, scope, range, sql`usage_daily d where`, columns, null);
+  return span(sql, scope, range, sql`usage_daily_by d where ${added.of}`, columns, added);
+}
+
+/** Rows by one dimension, of days and of hours that are over. */
+interface AddedUp {
+  readonly columns: Fragment;
+  /** Begins their condition. */
+  readonly of: Fragment;
+}
+
+/** Null: there are none of some agents. */
+function addedUp(sql: Sql | Tx, { agentIds }: Scope, dimension: Dimension): AddedUp | null {
+  if (agentIds !== null) return null;
+  const [stored, value] = dimension === 'project' ? ['provider', 'project_id::text'] : [dimension, 'value'];
+  return { columns: sql.unsafe(`${value} as value, ${SUMS}`), of: sql`dimension = ${stored} and` };
 }
 
 /** The same, of days as a whole or of each hour. */
@@ -46,14 +59,15 @@ export function rollupsOfBuckets(
   dimension: Dimension,
 ) {
   if (interval === 'day') return rollupsBy(sql, scope, range, dimension);
-  return sql`(
-    select hour, ${sql.unsafe(`${VALUE[dimension]} as value, ${SUMS}`)} from usage_hourly
-     where ${whose(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)})`;
+  const columns = sql.unsafe(`${VALUE[dimension]} as value, ${SUMS}`);
+  const [from, to] = [sql`${new Date(range.fromMs)}::timestamptz`, sql`${new Date(range.toMs)}::timestamptz`];
+  return sql`(${hoursOf(sql, scope, from, to, columns, addedUp(sql, scope, dimension))})`;
 }
 
 /** Rows of (hour, agent_id, provider_slug, sums, sketch). */
 export function rollupsOfAgents(sql: Sql | Tx, scope: Scope, range: TimeRange) {
-  return span(sql, scope, range, sql`usage_daily d where`, sql.unsafe(`agent_id, provider_slug, ${SUMS}`));
+  const columns = sql.unsafe(`agent_id, provider_slug, ${SUMS}`);
+  return span(sql, scope, range, sql`usage_daily d where`, columns, null);
 }
 
 type Fragment = ReturnType<Sql['unsafe']> | ReturnType<Sql>;
@@ -64,16 +78,16 @@ function span(
   { fromMs, toMs }: TimeRange,
   days: Fragment,
   hourColumns: Fragment,
-  dayColumns: Fragment = hourColumns,
+  added: AddedUp | null,
 ) {
   const { orgId } = scope;
-  const [from, to] = [new Date(fromMs), new Date(toMs)];
-  const firstDay = new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS);
+  const [from, to] = [sql`${new Date(fromMs)}::timestamptz`, sql`${new Date(toMs)}::timestamptz`];
+  const firstDay = sql`${new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS)}::timestamptz`;
   const lastDay = new Date(Math.floor(toMs / DAY_MS) * DAY_MS);
   const rolledUntil = sql`least(${lastDay}::timestamptz, (select rolled_until from usage_daily_progress))`;
   const of = whose(sql, scope);
   return sql`(
-    select day as hour, ${dayColumns} from ${days} ${of} and day >= ${firstDay} and day < ${rolledUntil}
+    select day as hour, ${added?.columns ?? hourColumns} from ${days} ${of} and day >= ${firstDay} and day < ${rolledUntil}
        and not exists (select from usage_late l where l.org_id = ${orgId} and l.day = d.day)
     union all
     select h.* from (select distinct day from usage_late
@@ -82,11 +96,31 @@ function span(
        select hour, ${hourColumns} from usage_hourly
         where ${of} and hour >= late.day and hour < late.day + interval '1 day' offset 0) h
     union all
-    select hour, ${hourColumns} from usage_hourly
-     where ${of} and hour >= ${from} and hour < least(${firstDay}::timestamptz, ${to}::timestamptz)
+    ${hoursOf(sql, scope, from, sql`least(${firstDay}, ${to})`, hourColumns, added)}
     union all
-    select hour, ${hourColumns} from usage_hourly
-     where ${of} and hour >= greatest(${firstDay}::timestamptz, ${rolledUntil}) and hour < ${to})`;
+    ${hoursOf(sql, scope, sql`greatest(${firstDay}, ${rolledUntil})`, to, hourColumns, added)})`;
+}
+
+/**
+ * The hours from one instant to another: those that are over from what is added up of them, if there is any, unless
+ * something was booked late in them; the last ones as they are.
+ */
+function hoursOf(sql: Sql | Tx, scope: Scope, from: Fragment, to: Fragment, columns: Fragment, added: AddedUp | null) {
+  const of = whose(sql, scope);
+  if (added === null)
+    return sql`select hour, ${columns} from usage_hourly where ${of} and hour >= ${from} and hour < ${to}`;
+  const { orgId } = scope;
+  const rolledUntil = sql`(select rolled_until from usage_hourly_progress)`;
+  const isRolled = sql`hour >= ${from} and hour < least(${to}, ${rolledUntil})`;
+  return sql`
+    select hour, ${added.columns} from usage_hourly_by d where ${added.of} ${of} and ${isRolled}
+       and not exists (select from usage_late_hours l where l.org_id = ${orgId} and l.hour = d.hour)
+    union all
+    select h.* from (select distinct hour from usage_late_hours where org_id = ${orgId} and ${isRolled}) late
+     cross join lateral (select hour, ${columns} from usage_hourly where ${of} and hour = late.hour offset 0) h
+    union all
+    select hour, ${columns} from usage_hourly
+     where ${of} and hour >= greatest(${from}, ${rolledUntil}) and hour < ${to}`;
 }
 
 /** The rows of the scope. */
