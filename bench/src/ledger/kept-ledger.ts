@@ -11,6 +11,7 @@ import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { openSql } from '@acg/controlplane/db/sql';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
+import { HourRollups } from '@acg/controlplane/ledger/hour-rollups';
 import { daysWithoutIndex, SearchIndexes } from '@acg/controlplane/ledger/search-index';
 import { EMBEDDED_SETTINGS } from '@acg/singlenode/embedded-database';
 import { findBinaries } from '@acg/singlenode/postgres/binaries';
@@ -113,6 +114,7 @@ async function closeDays(url: Secret): Promise<void> {
   const sql = openSql(url, { connectionsMax: 4, applicationName: 'bench' });
   const log = createLogger('bench', 'silent');
   const startMs = performance.now();
+  await new HourRollups(sql).catchUp(Date.now());
   await new DailyRollups(sql, log).catchUp(Date.now());
   const rolledMs = performance.now();
   let left = await daysWithoutIndex(sql, Date.now());
@@ -124,7 +126,7 @@ async function closeDays(url: Secret): Promise<void> {
   await sql.end();
   const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
   console.log(
-    `days added up in ${seconds(rolledMs - startMs)} s, ${days} indexed in ${seconds(performance.now() - rolledMs)} s`,
+    `hours and days added up in ${seconds(rolledMs - startMs)} s, ${days} indexed in ${seconds(performance.now() - rolledMs)} s`,
   );
 }
 

@@ -63,6 +63,20 @@ const LOG_FILTERS = [
   '&search=e7', // too short for an index of three letters, and in every id
 ];
 
+/** Of the calls of the whole organization. */
+const CALL_FILTERS = [
+  '',
+  'status=5xx',
+  'status=418', // none
+  'minCost=100', // none
+  'provider=vercel', // none
+  'offset=9000',
+  'search=completions', // every call
+  'search=timeout', // one in 5 000
+  'search=nowhere', // none
+  'search=e7',
+];
+
 /** Every usage answer, asked for the agent with a tenth of all rows and for ordinary ones in turn. */
 export async function timeQueries(target: ApiTarget, { busyAgentId, agentIds }: Seeded): Promise<QueryTime[]> {
   const ordinary = agentIds.slice(1, 21);
@@ -86,7 +100,23 @@ export async function timeQueries(target: ApiTarget, { busyAgentId, agentIds }: 
   for (const by of ['model', 'key', 'agent', 'provider', 'project']) {
     for (const period of ['24h', '90d']) await everywhere(`breakdown?by=${by}&period=${period}`);
   }
-  for (const path of ['summary?period=90d', 'timeseries?period=90d', 'refusals?period=90d']) await everywhere(path);
+  for (const path of ['summary', 'timeseries']) {
+    for (const period of ['24h', '90d']) await everywhere(`${path}?period=${period}`);
+  }
+  for (const path of [
+    'refusals?period=90d',
+    'timeseries?period=24h&groupBy=model',
+    'timeseries?period=90d&groupBy=agent',
+    'breakdown?by=status&period=30d',
+    'agents',
+    'agents?sort=costCents&period=30d',
+    ...CALL_FILTERS.map((filter) => `logs?${filter}`),
+    `logs?agentId=${busyAgentId}`,
+    `logs?agentId=${ordinary[0]}&status=418`,
+    `logs?keyId=${ordinary[0]}`,
+  ]) {
+    await everywhere(path);
+  }
   for (const by of ['model', 'key']) {
     const of = (id: string): string => `/v1/usage/breakdown?by=${by}&period=90d&agentId=${id}`;
     times.push(await timeQuery(target, `busy agent by ${by}, 90d`, [of(busyAgentId)], QUERIES));
