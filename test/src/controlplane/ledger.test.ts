@@ -28,7 +28,7 @@ interface Sums {
 
 /** What the ledger must hold, computed the plain way from each record once. */
 function model(records: readonly IUsageRecord[]) {
-  const hours = new Map<string, Sums & { durations: number[] }>();
+  const hours = new Map<string, Sums & { calls: IUsageRecord[] }>();
   const months = new Map<string, number>();
   for (const r of new Map(records.map((record) => [record.id, record])).values()) {
     const at = new Date(r.startedAtMs!);
@@ -41,7 +41,7 @@ function model(records: readonly IUsageRecord[]) {
       cost: 0,
       duration: 0,
       sketch: '',
-      durations: [],
+      calls: [],
     };
     sums.requests++;
     sums.errors += r.responseStatus! >= 400 || r.error !== '' ? 1 : 0;
@@ -49,14 +49,17 @@ function model(records: readonly IUsageRecord[]) {
     sums.tokensOut += r.tokensOut!;
     sums.cost += r.costNanos!;
     sums.duration += r.durationMs!;
-    sums.durations.push(r.durationMs!);
+    sums.calls.push(r);
     hours.set(key, sums);
     const month = `${r.agentId} ${at.toISOString().slice(0, 7)}`;
     if (r.costNanos! > 0) months.set(month, (months.get(month) ?? 0) + r.costNanos!);
   }
-  const rollups = [...hours].map(([key, { durations, ...sums }]) => {
+  const rollups = [...hours].map(([key, { calls, ...sums }]) => {
     const sketch = new Sketch();
-    for (const duration of durations) sketch.add(duration);
+    for (const { durationMs, responseStatus } of calls) {
+      sketch.add(durationMs!);
+      sketch.addStatus(responseStatus!);
+    }
     return [key, { ...sums, sketch: sketch.encode().toString('hex') }] as const;
   });
   return { hours: Object.fromEntries(rollups), months: Object.fromEntries(months) };
