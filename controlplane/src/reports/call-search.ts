@@ -33,7 +33,9 @@ export const SEARCH_BOUNDS: SearchBounds = {
 const GROWTH = 5;
 /** An index of three letters serves no shorter term. */
 const INDEXED_CHARS_MIN = 3;
-const INDEXED_TIMEOUT_MS = 1_500;
+/** A slower machine looks at fewer records rather than let somebody wait. */
+const SEARCH_MS_MAX = 1_000;
+const PIECE_TIMEOUT_MS = 1_500;
 
 interface CallsFound {
   readonly places: readonly Place[];
@@ -74,6 +76,7 @@ class CallSearch {
   readonly #filter: CallFilter;
   readonly #page: Page;
   readonly #bounds: SearchBounds;
+  readonly #startMs = performance.now();
   readonly #places: Place[] = [];
   #counted = 0;
   #scanned = 0;
@@ -93,13 +96,18 @@ class CallSearch {
     const { scannedMax, countedMax, firstPiece, pieceMax } = this.#bounds;
     for (let size = this.#firstSize(); ; size = Math.min(size * GROWTH, pieceMax)) {
       const left = (this.#isFull() ? countedMax : scannedMax) - this.#scanned;
-      if (left <= 0 || (this.#isFull() && this.#counted > TOTAL_MAX)) {
+      const isLate = after !== null && performance.now() - this.#startMs > SEARCH_MS_MAX;
+      if (left <= 0 || isLate || (this.#isFull() && this.#counted > TOTAL_MAX)) {
         // Others of the same millisecond were not looked at.
         if (!this.#isFull()) this.#searchedFrom = new Date(lastMs + 1);
         return false;
       }
       const asked = { range, after, size: Math.min(size, Math.max(left, firstPiece)), ...this.#wanted() };
-      const piece: Piece = await scanPiece(this.#tx, this.#filter, asked);
+      const piece: Piece | null = await this.#inTime((tx) => scanPiece(tx, this.#filter, asked), after !== null);
+      if (piece === null) {
+        if (!this.#isFull()) this.#searchedFrom = new Date(lastMs + 1);
+        return false;
+      }
       this.#take(piece);
       if (piece.scanned < asked.size) return true;
       after = piece.last;
@@ -111,17 +119,27 @@ class CallSearch {
   async find(range: TimeRange): Promise<boolean> {
     if (this.#isFull()) return false;
     const size = Math.max(TOTAL_MAX + 1, this.#page.offset + this.#page.limit) - this.#counted;
-    try {
-      const piece = await this.#tx.savepoint(async (step) => {
-        await step`select set_config('statement_timeout', ${String(INDEXED_TIMEOUT_MS)}, true)`;
-        return findPiece(step, this.#filter, { range, after: null, size, ...this.#wanted() });
-      });
-      this.#take(piece);
-      return piece.scanned < size;
-    } catch (error) {
-      if (!isTimeout(error)) throw error;
+    const asked = { range, after: null, size, ...this.#wanted() };
+    const piece = await this.#inTime((tx) => findPiece(tx, this.#filter, asked), true);
+    if (piece === null) {
       this.#searchedFrom = new Date(range.toMs);
       return false;
+    }
+    this.#take(piece);
+    return piece.scanned < size;
+  }
+
+  /** Null: it took too long, and what was found before is an answer. */
+  async #inTime(look: (tx: Tx) => Promise<Piece>, mayGiveUp: boolean): Promise<Piece | null> {
+    if (!mayGiveUp) return look(this.#tx);
+    try {
+      return await this.#tx.savepoint(async (step) => {
+        await step`select set_config('statement_timeout', ${String(PIECE_TIMEOUT_MS)}, true)`;
+        return look(step);
+      });
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      return null;
     }
   }
 
