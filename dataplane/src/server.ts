@@ -11,6 +11,7 @@ import { Failures } from './call/failures.js';
 import { connectionsTo } from './call/kernel-connections.js';
 import { LiveCalls, type Tally } from './call/live-calls.js';
 import { OpenAccess } from './call/open-access.js';
+import { ParkedResponse } from './call/parked-response.js';
 import type { Pipeline } from './call/pipeline.js';
 import { ProbeLeases } from './call/probe-leases.js';
 import { createSettle, type RecordSink, releaseHold } from './call/settle.js';
@@ -26,6 +27,9 @@ import { upgradePipeline } from './pipelines/upgrade.js';
 import type { UpstreamPools } from './upstream/pools.js';
 import { PROXY_PREFIX } from './upstream/target.js';
 import { WebSocketSessions } from './websocket/sessions.js';
+
+/** In a request's `Connection`: it asks for another protocol (RFC 6455, section 4.2.1). */
+const UPGRADE = /\bupgrade\b/i;
 
 export interface ProxyOptions extends AcceptOptions {
   readonly connectionsMax: number;
@@ -69,6 +73,7 @@ export class ProxyServer {
   readonly sessions = new WebSocketSessions();
   /** Of calls and WebSockets that are under way. */
   readonly access: OpenAccess;
+  readonly #parked = new ParkedResponse();
   readonly #port: AgentPort;
   #portNumber = 0;
   readonly #calls: LiveCalls;
@@ -107,6 +112,7 @@ export class ProxyServer {
     const self = selfPipeline(parts);
     const upgrade = upgradePipeline({
       ...parts,
+      parked: this.#parked,
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       draining: () => calls.draining,
       onAgreed: (x) => probes.succeeded(x),
@@ -130,6 +136,11 @@ export class ProxyServer {
     });
     this.#port = new AgentPort(options.connectionsMax, addresses);
     const behavior = sessions.behavior((res, req, context) => {
+      // The server looks for a key only. Without this it would end the connection in the middle of the handshake.
+      if (!UPGRADE.test(req.getHeader('connection'))) {
+        this.#onRequest(res, req, proxy);
+        return;
+      }
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
       this.#onRequest(res, req, upgrade, { key, protocols, context });
@@ -153,6 +164,7 @@ export class ProxyServer {
 
   /** Resolves with the port. `shared`: several processes listen on it together; else it must be free. */
   async listen(host: string, port: number, shared: boolean): Promise<number> {
+    await this.#parked.start();
     this.#portNumber = await this.#port.listen(host, port, shared);
     return this.#portNumber;
   }
@@ -169,6 +181,7 @@ export class ProxyServer {
   close(): void {
     this.access.close();
     this.#port.close();
+    this.#parked.close();
   }
 
   /** Those of other processes on the same port are about as many as ours. */

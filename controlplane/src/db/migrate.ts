@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Sql } from './sql.js';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
+const DEADLOCK = '40P01';
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /** The database was written by a newer version of this program. */
@@ -29,6 +30,24 @@ function migrations(): readonly Migration[] {
     .sort((a, b) => a.version - b.version);
 }
 
+/**
+ * In one transaction. Instances of the release before may be at work and lock the same tables in another order; where
+ * Postgres ends the migration for that, nothing of it has happened, and it runs again.
+ */
+async function run(connection: Sql, version: number, name: string): Promise<void> {
+  const text = readFileSync(new URL(name, DIRECTORY), 'utf8');
+  const entry = `insert into schema_migrations (version, name) values (${version}, '${name}')`;
+  for (;;) {
+    try {
+      await connection.unsafe(`begin;\n${entry};\n${text}\ncommit;`);
+      return;
+    } catch (error) {
+      await connection`rollback`;
+      if ((error as { code?: string }).code !== DEADLOCK) throw error;
+    }
+  }
+}
+
 /** Brings the schema up to date; returns the names of the files that ran. */
 export async function migrate(sql: Sql): Promise<readonly string[]> {
   const connection = await sql.reserve();
@@ -47,15 +66,7 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
     const ran: string[] = [];
     for (const { version, name } of known) {
       if (applied.has(version)) continue;
-      const text = readFileSync(new URL(name, DIRECTORY), 'utf8');
-      await connection
-        .unsafe(
-          `begin;\ninsert into schema_migrations (version, name) values (${version}, '${name}');\n${text}\ncommit;`,
-        )
-        .catch(async (error: unknown) => {
-          await connection`rollback`;
-          throw error;
-        });
+      await run(connection, version, name);
       ran.push(name);
     }
     return ran;

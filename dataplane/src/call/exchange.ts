@@ -17,6 +17,7 @@ import type { AgentResponse, Handshake, UpgradableResponse } from './agent-respo
 import type { HeldOutput } from './held-output.js';
 import type { LineBooking } from './line-booking.js';
 import type { OrgShare } from './org-shares.js';
+import type { ParkedResponse } from './parked-response.js';
 import type { Rejection } from './rejections.js';
 import type { RequestBody } from './request-body.js';
 
@@ -211,12 +212,15 @@ export class Exchange {
   }
 
   /** Turns the connection into a WebSocket; from then on it is the session's. */
-  upgrade(write: (res: UpgradableResponse) => void): void {
+  upgrade(parked: Pick<ParkedResponse, 'cork'>, handOver: (res: UpgradableResponse) => void): void {
     if (this.finished) return;
     this.res.cork(() => {
-      this.finish();
-      write(this.res as UpgradableResponse);
+      this.res.writeStatus('101 Switching Protocols');
+      this.res.writeHeader('x-gateway-request-id', this.request.id);
     });
+    this.finish();
+    // Our own `cork` would take the connection for the HTTP one that it was, and might close it (UWS.md).
+    parked.cork(() => handOver(this.res as UpgradableResponse));
   }
 
   /** The response has been handed to the server completely. */

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { ignore } from '@acg/base/ignore';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { Failures } from '../call/failures.js';
+import type { ParkedResponse } from '../call/parked-response.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
 import { REJECTIONS, type Rejection } from '../call/rejections.js';
 import { maskFormsOf } from '../call/respond.js';
@@ -20,6 +21,7 @@ import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
 import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
 
 export interface UpgradeDeps {
+  readonly parked: Pick<ParkedResponse, 'cork'>;
   readonly pools: Pick<UpstreamPools, 'dial'>;
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
@@ -93,10 +95,8 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
 function open(x: RoutedExchange, session: WebSocketSession, deps: UpgradeDeps): void {
   const { key, context } = x.handshake!;
   deps.onSession(session);
-  x.upgrade((res) => {
+  x.upgrade(deps.parked, (res) => {
     const userData: SessionUserData = { session };
-    res.writeStatus('101 Switching Protocols');
-    res.writeHeader('x-gateway-request-id', x.request.id);
     res.upgrade(userData, key, session.protocol, '', context);
   });
 }

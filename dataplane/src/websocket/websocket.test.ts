@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../call/testing/proxy-fixture.js';
-import { eventually } from '../call/testing/raw-peer-fixture.js';
+import { connectRaw, eventually } from '../call/testing/raw-peer-fixture.js';
 import type { HeaderInjection } from '../context/agent-context.js';
 import { termsOf } from '../counters/testing/terms-fixture.js';
 
@@ -110,6 +110,29 @@ test('websocket: open ones count in their organization’s share', async () => {
   first.agent.close();
   await eventually(() => gateway.server.sessions.size === 0);
   await opened('/3');
+});
+
+test.each([
+  ['close', false],
+  ['keep-alive', false],
+  ['close\r\nConnection: Upgrade', false],
+  ['Upgrade\r\nConnection: close', true],
+  ['keep-alive, Upgrade', true],
+])('websocket: a request that says `Connection: %s` is a handshake: %s', async (connection, isHandshake) => {
+  http.on('request', (_request, response) => response.end('plain'));
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `GET /v1/proxy/openai/live HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
+      `Connection: ${connection}\r\nUpgrade: websocket\r\n` +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  );
+  await agent.sees('\r\n\r\n');
+  expect(agent.text).toMatch(isHandshake ? /^HTTP\/1\.1 101 / : /^HTTP\/1\.1 200 /);
+  if (isHandshake) {
+    provider!.send('welcome');
+    await agent.sees('\x81\x07welcome');
+  }
+  agent.socket.destroy();
 });
 
 test('websocket: target, subprotocol and credential go up; messages go both ways; one record at the end', async () => {
