@@ -26,7 +26,9 @@ function read(name) {
 
 function tell(name, file, title, message) {
   console.log(`--- ${name} failed: ${relative(process.cwd(), file)} > ${title}`);
-  const lines = stripVTControlCharacters(message ?? '').trimEnd();
+  // So the runner calls the error of a test or hook that ran out of time.
+  const text = (message ?? '').replace('Error: STACK_TRACE_ERROR', 'Error: not done in time');
+  const lines = stripVTControlCharacters(text).trimEnd();
   for (const line of lines.split('\n').slice(0, ERROR_LINES)) console.log(`    ${line}`);
 }
 
