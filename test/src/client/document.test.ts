@@ -1,0 +1,61 @@
+/** What is said of the API's document: a strict linter passes it, and a control plane serves it. */
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+
+const FILE = new URL('../../../controlplane/openapi.json', import.meta.url);
+const source = readFileSync(FILE, 'utf8');
+const plane = useControlPlane({ PUBLIC_URL: 'https://gw.example.org/under' });
+
+/** Not of the rules: the first because this repository has no licence text, the second because the router takes words first. */
+const OFF = { 'info-license': 'off', 'no-ambiguous-paths': 'off' } as const;
+
+async function lint(text: string): Promise<readonly string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'], rules: OFF });
+  const problems = await lintFromString({ source: text, config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
+}
+
+test('a strict linter has nothing to say', async () => {
+  expect(await lint(source)).toEqual([]);
+});
+
+test('the linter looks: an operation without a summary, an undeclared tag scheme, a wrong example', async () => {
+  const broken = JSON.parse(source);
+  delete broken.paths['/v1/agents'].get.summary;
+  broken.paths['/v1/agents'].get.security = [{ nobody: [] }];
+  broken.webhooks['agent.created'].post.requestBody.content['application/json'].example.event = 7;
+  const rules = (await lint(JSON.stringify(broken))).map((line) => line.split(':')[0]);
+  expect(rules).toEqual(
+    expect.arrayContaining(['operation-summary', 'security-defined', 'no-invalid-media-type-examples']),
+  );
+});
+
+test('operations, their parameters and answers are named: nothing anonymous in what clients send and get', () => {
+  const { paths } = JSON.parse(source) as { paths: Record<string, Record<string, Operation>> };
+  interface Content {
+    readonly content?: Record<string, { readonly schema: { readonly $ref?: string } }>;
+  }
+  interface Operation {
+    readonly operationId: string;
+    readonly requestBody?: Content;
+    readonly responses: Record<string, Content>;
+  }
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const anonymous = operations.flatMap(({ operationId, requestBody, responses }) =>
+    [requestBody ?? {}, ...Object.values(responses)]
+      .flatMap(({ content = {} }) => content['application/json'] ?? [])
+      .filter(({ schema }) => schema.$ref === undefined)
+      .map(() => operationId),
+  );
+  expect(anonymous).toEqual([]);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+});
+
+test('a control plane serves the document with its own address, and lets caches keep it for a while', async () => {
+  const { status, body, headers } = await plane().call('GET', '/v1/openapi.json');
+  expect(status).toBe(200);
+  expect(body).toEqual({ ...JSON.parse(source), servers: [{ url: 'https://gw.example.org/under' }] });
+  expect(headers.get('cache-control')).toBe('public, max-age=300');
+});
