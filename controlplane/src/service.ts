@@ -32,6 +32,7 @@ import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { loadPriceBook } from './providers/price-book.js';
+import { referenceRoutes } from './reference/routes.js';
 
 interface ServicePorts {
   readonly port: number;
@@ -78,6 +79,7 @@ export function buildService(config: Config, log: Logger): Service {
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);
   const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics });
+  referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
   const catalogue = loadCatalogue(config.providersFile);

@@ -36,6 +36,7 @@ const controlplane: FolderRules = {
   audit: ['db', 'http'],
   dashboard: ['http'],
   mail: ['http'],
+  reference: ['http'],
   ops: ['db', 'http'],
   watch: ['db', 'grpc', 'ops'],
   circuit: ['db', 'events', 'ops'],

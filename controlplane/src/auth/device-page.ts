@@ -89,7 +89,7 @@ const HTML = `<!doctype html>
 `;
 
 export function devicePageRoute(app: App): void {
-  app.get('/device', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/device', async (_request, reply) => {
     void reply.header('content-security-policy', pagePolicy(SCRIPT));
     return reply.type('text/html; charset=utf-8').send(HTML);
   });

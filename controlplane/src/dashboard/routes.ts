@@ -33,9 +33,7 @@ interface Sessions {
 }
 
 export function dashboardRoutes(app: App, site: Site, sessions: Sessions): void {
-  app.get('/', { schema: { hide: true } }, async (request, reply) =>
-    sendPage(site, reply, sessions.read(request) !== null),
-  );
+  app.get('/', async (request, reply) => sendPage(site, reply, sessions.read(request) !== null));
   const files = serveFiles as unknown as (instance: FastifyInstance, options: object) => Promise<void>;
   app.register(async (scope) => files(scope, { root: site.assetsDirectory, prefix: '/assets/', ...FILES }));
 }

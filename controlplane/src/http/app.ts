@@ -12,7 +12,6 @@ import Fastify, {
 import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
 import { AppError, StillRunning, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
-import { addApiDocument } from './api-document.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
 import { addRequestTurns } from './request-turns.js';
@@ -84,7 +83,6 @@ export function createApp(options: AppOptions) {
   });
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler(answerUnknown);
-  addApiDocument(app, options.publicUrl);
   return app;
 }
 

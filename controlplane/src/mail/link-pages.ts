@@ -3,8 +3,8 @@
  * themselves; their policy names the hashes of their one script and one style. The token is in the fragment, which no
  * browser sends anywhere, and leaves the address bar at once.
  */
-import { createHash } from 'node:crypto';
 import type { App } from '../http/app.js';
+import { sourceHash } from '../http/html.js';
 
 interface LinkPage {
   readonly path: string;
@@ -119,7 +119,6 @@ a { color: inherit; }
 [hidden] { display: none; }
 `;
 
-const sourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 /** A page runs its one script, has its one style, and talks to this server only. */
 export const pagePolicy = (script: string): string =>
   `default-src 'none'; script-src ${sourceHash(script)}; style-src ${sourceHash(PAGE_STYLE)}; connect-src 'self'; ` +
@@ -148,7 +147,7 @@ const pageHtml = ({ title, endpoint, fields, action, done }: LinkPage): string =
 export function linkPageRoutes(app: App): void {
   for (const page of PAGES) {
     const html = pageHtml(page);
-    app.get(page.path, { schema: { hide: true } }, async (_request, reply) => {
+    app.get(page.path, async (_request, reply) => {
       void reply.header('content-security-policy', POLICY);
       return reply.type('text/html; charset=utf-8').send(html);
     });

@@ -66,7 +66,7 @@ export class Metrics {
 }
 
 export function metricsRoute(app: App, metrics: Metrics): void {
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/metrics', async (_request, reply) => {
     void reply.header('content-type', metrics.registry.contentType);
     return metrics.registry.metrics();
   });

@@ -1,5 +1,5 @@
 /** The status page: one HTML document without scripts or anything from elsewhere; it reloads itself. */
-import { createHash } from 'node:crypto';
+import { escapeHtml, sourceHash } from '../http/html.js';
 import type { Health } from './provider-health.js';
 import type { StatusSnapshot } from './service.js';
 
@@ -15,9 +15,7 @@ td+td{text-align:right}
 footer{margin-top:1rem;opacity:.7;font-size:.85rem}`;
 
 /** No script can run; the one style is allowed by its digest. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
-  .update(STYLE)
-  .digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+export const PAGE_POLICY = `default-src 'none'; style-src ${sourceHash(STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const HEADLINES: Readonly<Record<Health, string>> = {
   operational: 'All providers are operational',
@@ -50,6 +48,3 @@ ${rows}
 </html>
 `;
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character]!);

@@ -17,7 +17,7 @@ export function statusRoutes(app: App, status: StatusService): void {
     const { providers, ...rest } = await status.current();
     return { ...rest, providers: [...providers] };
   });
-  app.get('/status', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/status', async (_request, reply) => {
     void reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return renderStatusPage(await status.current());
   });

@@ -11,7 +11,7 @@ import { OPERATIONS, type Operation, TAGS } from './operations.js';
 import { ERRORS, errorStatuses } from './statuses.js';
 import { webhooks } from './webhooks.js';
 
-interface Written {
+export interface Written {
   readonly document: Node;
   /** What is missing, each in a line that says where to add it. */
   readonly problems: readonly string[];
@@ -77,10 +77,9 @@ export function writeDocument(
   for (const route of routes) {
     const name = `${route.method} ${route.url}`;
     if (name === 'GET /v1/openapi.json') continue; // the document itself
-    const operation = OPERATIONS[name];
-    if (operation === undefined) {
+    const operation = OPERATIONS[name] ?? unnamed(route);
+    if (OPERATIONS[name] === undefined) {
       problems.push(`add '${name}' to OPERATIONS in test/src/api-document/operations.ts`);
-      continue;
     }
     const path = route.url.replace(/:([A-Za-z]+)/g, '{$1}');
     paths[path] ??= {};
@@ -153,6 +152,18 @@ function parameters(schema: unknown, place: 'path' | 'query', schemas: NamedSche
     };
   });
 }
+
+/** So that one that is forgotten does not keep clients from all others; the problems tell of it. */
+const unnamed = ({ method, url }: RouteEntry): Operation => ({
+  id:
+    method.toLowerCase() +
+    url
+      .split(/[^A-Za-z0-9]+/)
+      .map(pascal)
+      .join(''),
+  tag: 'Installation',
+  summary: `${method} ${url}`,
+});
 
 const pascal = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1);
 

@@ -16,6 +16,7 @@ export const TAGS = {
   Accounts: 'The credentials of an agent at a provider.',
   Usage: 'Requests, tokens, cost, latency, refusals; from the ledger.',
   Webhooks: 'Endpoints, deliveries, and the events that are sent to them.',
+  Events: 'What happened, and who gets mail about it.',
   Audit: 'Who changed what.',
 } as const;
 
@@ -50,6 +51,7 @@ const provider = operations('Providers');
 const account = operations('Accounts');
 const usage = operations('Usage');
 const webhook = operations('Webhooks');
+const event = operations('Events');
 const audit = operations('Audit');
 
 /** By method and pattern as declared. */
@@ -149,6 +151,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/usage/timeseries': usage('getUsageTimeseries', 'The same over time'),
   'GET /v1/usage/breakdown': usage('getUsageBreakdown', 'The same by agent, provider, model and more'),
   'GET /v1/usage/refusals': usage('getRefusals', 'What the gateway refused, by reason'),
+  'GET /v1/usage/export': usage('exportCalls', 'All calls of a scope as a file', { csv: true }),
   'GET /v1/usage/logs': usage('listCalls', 'Single calls of the organization, a project or an agent'),
   'GET /v1/usage/logs/:id': usage('getCall', 'A single call'),
   'GET /v1/usage/agents': usage('listAgentFigures', 'Agents of all projects with their figures'),
@@ -168,6 +171,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/webhooks/:endpointId/deliveries': webhook('listDeliveries', 'Deliveries to an endpoint'),
   'GET /v1/webhooks/deliveries/:deliveryId': webhook('getDelivery', 'A delivery with what it carries'),
   'POST /v1/webhooks/deliveries/:deliveryId/retry': webhook('retryDelivery', 'Send a failed delivery again'),
+
+  'GET /v1/circuits': provider('listCircuits', 'Circuits of the providers that the organization uses'),
+
+  'GET /v1/events': event('listEvents', 'What happened, newest first'),
+  'GET /v1/event-mail': event('listEventMail', 'Which members get mail about which events'),
+  'PUT /v1/event-mail/:userId': event('setEventMail', 'Choose the events that a member gets mail about'),
 
   'GET /v1/audit': audit('listAuditEntries', 'Who changed what, newest first'),
 };

@@ -10,6 +10,9 @@ const SUMMARIES: Readonly<Record<keyof typeof EVENT_DATA, string>> = {
   'provider.circuit_opened': 'A provider fails: its calls are refused',
   'provider.circuit_closed': 'A provider has recovered',
   'abuse.detected': 'The token of an agent is used in a way that looks wrong',
+  'credential.refused': 'A provider refuses the credentials of an account',
+  'credential.accepted': 'A provider takes the credentials of an account again',
+  'webhook.paused': 'An endpoint does nothing but fail, and was paused',
   'usage.threshold': 'Spending has reached a share of the budget',
 };
 
