@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const site = fileURLToPath(new URL('../../../controlplane/dashboard/dist/site', import.meta.url));
-const KB = 1_000;
+const KB = 1_024;
 const INITIAL_MAX = 170 * KB;
 const SCREEN_MAX = 45 * KB;
 const STYLES_MAX = 40 * KB;

@@ -1,0 +1,76 @@
+/** Which calls to show; all of it stands in the address. */
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Search } from 'lucide-react';
+import { api } from '../../api/api.js';
+import { AgentChoice } from './agent-choice.js';
+import type { CallFilters } from './call-list.js';
+
+const STATUSES = [
+  { value: '', label: 'Any status' },
+  { value: '2xx', label: '2xx: worked' },
+  { value: '4xx', label: '4xx: refused by the provider' },
+  { value: '5xx', label: '5xx: failed' },
+];
+
+interface FiltersProps {
+  readonly values: CallFilters;
+  readonly onChange: (changes: Partial<CallFilters>, options?: { readonly replace?: boolean }) => void;
+  readonly onClear: () => void;
+  readonly filtered: boolean;
+}
+
+export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
+  const providers = useQuery({
+    queryKey: ['providers'],
+    queryFn: () => api.get('/v1/providers', { params: { query: { limit: 100 } } }),
+    staleTime: 60_000,
+  });
+  const known = providers.data?.providers.map(({ slug, displayName }) => ({ value: slug, label: displayName })) ?? [];
+  const others =
+    values.provider === '' || known.some(({ value }) => value === values.provider)
+      ? []
+      : [{ value: values.provider, label: values.provider }];
+  return (
+    <Group gap="sm" mb="md" align="flex-end">
+      <TextInput
+        label="Search"
+        placeholder="path, model, error or request id"
+        leftSection={<Search size={14} aria-hidden />}
+        w={240}
+        value={values.search}
+        onChange={(event) => onChange({ search: event.currentTarget.value }, { replace: true })}
+      />
+      <AgentChoice value={values.agent} onChange={(agent) => onChange({ agent })} />
+      <NativeSelect
+        label="Provider"
+        data={[{ value: '', label: 'Any provider' }, ...known, ...others]}
+        value={values.provider}
+        onChange={(event) => onChange({ provider: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Status"
+        data={STATUSES}
+        value={STATUSES.some(({ value }) => value === values.status) ? values.status : ''}
+        onChange={(event) => onChange({ status: event.currentTarget.value })}
+      />
+      <TextInput
+        label="From"
+        type="datetime-local"
+        value={values.from}
+        onChange={(event) => onChange({ from: event.currentTarget.value })}
+      />
+      <TextInput
+        label="To"
+        type="datetime-local"
+        value={values.to}
+        onChange={(event) => onChange({ to: event.currentTarget.value })}
+      />
+      {filtered && (
+        <Button variant="subtle" onClick={onClear}>
+          Clear filters
+        </Button>
+      )}
+    </Group>
+  );
+}

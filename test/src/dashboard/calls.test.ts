@@ -1,0 +1,101 @@
+/** Calls as they come, in a real browser. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chatAnswer } from '../providers/openai-chat.js';
+import { useDashboard } from './dashboard.js';
+
+let provider: Server;
+const answer = JSON.stringify(chatAnswer('gpt-5-mini', 'Hello'));
+const providers: Record<string, string> = {};
+beforeAll(async () => {
+  provider = createServer((request, response) => {
+    const fails = request.url?.includes('/broken') === true;
+    request.resume().on('end', () => {
+      response.writeHead(fails ? 500 : 200, { 'content-type': 'application/json' }).end(fails ? '{}' : answer);
+    });
+  });
+  await new Promise<void>((done) => provider.listen(0, '127.0.0.1', done));
+  providers.openai = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+});
+afterAll(() => provider.close());
+const dashboard = useDashboard({ providers });
+let proxyUrl = '';
+beforeAll(async () => {
+  proxyUrl = (await dashboard().stack.addDataPlane()).url;
+});
+
+/** An owner in the browser, an agent of theirs, and a way to call. */
+async function scene() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const session: string = login.body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agentId = (await call('POST', '/v1/agents', { projectId, name: 'Support bot' })).body.agent.id;
+  const credentials = { apiKey: 'sk-provider' };
+  await call('POST', '/v1/providers/accounts', { agentId, providerSlug: 'openai', credentials });
+  const token = (await call('POST', '/v1/api-keys', { name: 'key', agentId })).body.secretKey;
+  const send = (path: string) =>
+    fetch(`${proxyUrl}/v1/proxy/openai${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-5-mini', messages: [] }),
+    });
+  return { visitor, send };
+}
+
+test('calls: they appear as they come, stop on pause, and each shows its details', async () => {
+  const { visitor, send } = await scene();
+  const { page } = visitor;
+  await visitor.goto('/calls');
+  await page.getByText('No calls yet').waitFor();
+  expect((await send('/v1/chat/completions')).status).toBe(200);
+  // Nobody reloads: it comes by itself.
+  const row = page.getByRole('row', { name: /Support bot.*\/v1\/chat\/completions.*200/ });
+  await row.waitFor();
+  expect((await send('/v1/broken')).status).toBe(500);
+  await page.getByRole('row', { name: /\/v1\/broken.*500/ }).waitFor();
+  await visitor.inspect('calls');
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused').waitFor();
+  await send('/v1/later');
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.getByRole('row', { name: /\/v1\/later/ }).waitFor();
+
+  await row.getByRole('link').first().click();
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
+  await drawer.getByText('from the cache').waitFor();
+  expect(page.url()).toContain('call=');
+  await visitor.inspect('call');
+  // The address alone shows the same.
+  await page.reload();
+  await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await drawer.waitFor({ state: 'detached' });
+});
+
+test('calls: filters stand in the address, and the back button takes them off', async () => {
+  const { visitor, send } = await scene();
+  const { page } = visitor;
+  await send('/v1/chat/completions');
+  await send('/v1/broken');
+  await visitor.goto('/calls');
+  const broken = page.getByRole('row', { name: /\/v1\/broken/ });
+  const whole = page.getByRole('row', { name: /\/v1\/chat\/completions/ });
+  await broken.waitFor();
+  await whole.waitFor();
+  await page.getByLabel('Status').selectOption('5xx');
+  await whole.waitFor({ state: 'detached' });
+  await broken.waitFor();
+  expect(page.url()).toContain('status=5xx');
+  await page.goBack();
+  await whole.waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('no-such-path');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await broken.waitFor();
+});
