@@ -1,4 +1,5 @@
 /** Agents: the list, the page of one, making and stopping them. */
+import { openSql } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard.js';
 
@@ -97,4 +98,40 @@ test('agents: paused with one click and back with another; deleted with its name
   await dialog.getByRole('textbox').fill('Support bot');
   await dialog.getByRole('button', { name: 'Delete agent' }).click();
   await page.getByText('No agent yet').waitFor();
+});
+
+test('agents: a thousand are found by page, by name and by the palette', async () => {
+  const { visitor, call } = await ownerWithAgents([]);
+  const { stack } = dashboard();
+  const { page } = visitor;
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const first = await call('POST', '/v1/agents', { projectId, name: 'Agent 0000' });
+  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  try {
+    await sql`
+      insert into agents (id, org_id, project_id, name, slug)
+      select gen_random_uuid(), org_id, project_id, 'Agent ' || lpad(n::text, 4, '0'), 'agent-' || lpad(n::text, 4, '0')
+        from agents, generate_series(1, 999) n where id = ${first.body.agent.id}`;
+  } finally {
+    await sql.end();
+  }
+  await visitor.visit('/agents', 'agents-thousand');
+  await page.getByText('1–25 of 1,000').waitFor();
+  await page.getByRole('button', { name: 'Agents: page 40' }).click();
+  await page.getByText('976–1,000 of 1,000').waitFor();
+  await page.getByLabel('Search agents').fill('Agent 0777');
+  await page.getByText('1–1 of 1').waitFor();
+  await page.goBack();
+  await page.getByText('1–25 of 1,000').waitFor();
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: 'Search and commands' }).fill('agent-0421');
+  await page
+    .getByRole('button', { name: /Agent 0421/ })
+    .or(page.getByRole('option', { name: /Agent 0421/ }))
+    .first()
+    .waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Agent 0421', level: 1 }).waitFor();
 });

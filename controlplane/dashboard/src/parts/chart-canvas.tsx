@@ -10,6 +10,8 @@ import { CHART_COLORS, type ChartProps } from './chart-props.js';
 const INK = { light: '#495057', dark: '#b8b8b8' } as const;
 const LINES = { light: '#e9ecef', dark: '#3b3b3b' } as const;
 const AXIS_WIDTH = 64;
+const AXIS_HEIGHT = 28;
+const BUCKET_S = { hour: 3_600, day: 86_400 } as const;
 const BAR_SHARE = 0.7;
 const BAR_MAX = 48;
 
@@ -34,6 +36,7 @@ export function ChartCanvas({
       grid: { stroke: LINES[scheme], width: 1 },
       ticks: { show: false },
     };
+    const half = kind === 'bars' ? BUCKET_S[interval] / 2 : 0;
     const sums = kind === 'bars' ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
     const plot = new uPlot(
       {
@@ -42,10 +45,15 @@ export function ChartCanvas({
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        scales: { y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] } },
+        // Half a bucket of room on each side, so that the bars at the ends are whole.
+        scales: {
+          x: { range: (_plot, min, max) => [min - half, max + half] },
+          y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },
+        },
         axes: [
           {
             ...axis,
+            size: AXIS_HEIGHT,
             grid: { show: false },
             values: (_plot, ticks) => ticks.map((tick) => bucketLabel(new Date(tick * 1_000).toISOString(), interval)),
             space: interval === 'day' ? 60 : 100,

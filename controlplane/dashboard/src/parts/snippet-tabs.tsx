@@ -9,19 +9,19 @@ interface SnippetTabsProps {
   readonly providerSlug: string;
   /** Null: it is not shown any more. */
   readonly token: string | null;
+  /** Slug or id of the agent, where it is known. */
+  readonly agent?: string | undefined;
   readonly onCopied?: () => void;
 }
 
-export function SnippetTabs({ providerSlug, token, onCopied }: SnippetTabsProps) {
-  const gatewayUrl = useConfig().data?.proxyUrl ?? GATEWAY_PLACE;
-  const shown = useMemo(
-    () => snippetsFor({ providerSlug, gatewayUrl, token: token ?? TOKEN_PLACE }),
-    [providerSlug, gatewayUrl, token],
-  );
-  const without = useMemo(
-    () => snippetsFor({ providerSlug, gatewayUrl, token: TOKEN_PLACE }),
-    [providerSlug, gatewayUrl],
-  );
+export function SnippetTabs({ providerSlug, token, agent, onCopied }: SnippetTabsProps) {
+  const config = useConfig().data;
+  const [shown, without] = useMemo(() => {
+    const gatewayUrl = config?.proxyUrl ?? GATEWAY_PLACE;
+    const run = agent === undefined || config === undefined ? undefined : { agent, controlUrl: config.publicUrl };
+    const source = { providerSlug, gatewayUrl, run };
+    return [snippetsFor({ ...source, token: token ?? TOKEN_PLACE }), snippetsFor({ ...source, token: TOKEN_PLACE })];
+  }, [agent, config, providerSlug, token]);
   const copied = onCopied === undefined ? {} : { onCopied };
   return (
     <Tabs defaultValue="curl" keepMounted={false}>
@@ -39,7 +39,7 @@ export function SnippetTabs({ providerSlug, token, onCopied }: SnippetTabsProps)
           </Code>
           <Group gap="sm" mt="sm">
             <CopyButton value={code} {...copied} />
-            {token !== null && id !== 'prompt' && (
+            {token !== null && code.includes(token) && (
               <CopyButton value={without[i]?.code ?? ''} label="Copy without token" />
             )}
           </Group>

@@ -12,6 +12,8 @@ interface SnippetSource {
   readonly gatewayUrl: string;
   /** The gateway token, or what stands for it. */
   readonly token: string;
+  /** Undefined: then there is no snippet for the command line. */
+  readonly run?: { readonly agent: string; readonly controlUrl: string } | undefined;
 }
 
 /** Stands for a token that is not shown any more. */
@@ -22,7 +24,7 @@ export const GATEWAY_PLACE = 'https://YOUR-GATEWAY';
 const OPENAI_MODEL = 'gpt-5-mini';
 const ANTHROPIC_MODEL = 'claude-haiku-4-5';
 
-export function snippetsFor({ providerSlug, gatewayUrl, token }: SnippetSource): readonly Snippet[] {
+export function snippetsFor({ providerSlug, gatewayUrl, token, run }: SnippetSource): readonly Snippet[] {
   const base = `${gatewayUrl}/v1/proxy/${providerSlug}`;
   const own =
     providerSlug === 'openai'
@@ -30,7 +32,9 @@ export function snippetsFor({ providerSlug, gatewayUrl, token }: SnippetSource):
       : providerSlug === 'anthropic'
         ? anthropic(base, token)
         : other(base, token);
-  return [...own, { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, providerSlug) }];
+  const command =
+    run === undefined ? [] : [{ id: 'run', label: 'acg run', code: commandLine(run.agent, run.controlUrl) }];
+  return [...own, ...command, { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, providerSlug) }];
 }
 
 const openai = (base: string, token: string): readonly Snippet[] => [
@@ -135,3 +139,7 @@ const prompt = (
 - API key: the environment variable ACG_GATEWAY_TOKEN. Never write the token into a file that is committed.
 - Change nothing else: same SDK, same models, same parameters. Take out the provider's own key where it is read.
 Then make one call and show me its answer.`;
+
+/** The program gets the gateway's addresses and a token of its own in its environment; nothing in it changes. */
+const commandLine = (agent: string, controlUrl: string): string => `npx acg login --url ${controlUrl}
+npx acg run --agent ${agent} -- python agent.py`;

@@ -40,7 +40,7 @@ export function ConnectTab({ agent }: { readonly agent: Agent }) {
             yourself.
           </Alert>
         )}
-        <SnippetTabs providerSlug={slug} token={null} />
+        <SnippetTabs providerSlug={slug} token={null} agent={agent.slug} />
       </Stack>
     </Card>
   );

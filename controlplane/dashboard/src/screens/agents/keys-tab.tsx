@@ -115,7 +115,9 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         </form>
       </Modal>
       <SecretOnce title="Gateway token" secret={secret} onStored={() => setSecret(null)}>
-        {secret !== null && <SnippetTabs providerSlug={accounts.data?.[0]?.providerSlug ?? 'openai'} token={secret} />}
+        {secret !== null && (
+          <SnippetTabs providerSlug={accounts.data?.[0]?.providerSlug ?? 'openai'} token={secret} agent={agent.slug} />
+        )}
       </SecretOnce>
       <Confirm
         opened={revoking !== null}

@@ -1,10 +1,11 @@
 /** What matters now: spend, traffic, errors and refusals of a period, and who makes them. */
-import { Button, Card, SimpleGrid, Stack } from '@mantine/core';
+import { Button, Card, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api.js';
-import { count, milliseconds, share, usd } from '../../format/format.js';
+import { cents, count, milliseconds, share, usd } from '../../format/format.js';
+import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
 import { Nothing } from '../../parts/nothing.js';
@@ -13,10 +14,12 @@ import { PeriodControl, periodOf } from '../../parts/period-control.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { Tile } from '../../parts/tile.js';
 import { Attention } from './attention.js';
+import { LatestEvents } from './latest-events.js';
 import { ProviderHealth } from './provider-health.js';
 import { Ranking } from './ranking.js';
 
 const DEFAULTS = { period: '7d' };
+const EVERY_MS = 30_000;
 
 export function Overview() {
   const { values, set } = useSearchState(DEFAULTS);
@@ -25,7 +28,7 @@ export function Overview() {
   const summary = useQuery({
     queryKey: ['usage', 'summary', query],
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
-    refetchInterval: 30_000,
+    refetchInterval: EVERY_MS,
   });
   const figures = summary.data;
   return (
@@ -37,8 +40,13 @@ export function Overview() {
       />
       <Stack gap="lg">
         {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
-        <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="md">
+        <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
           <Tile label="Spend" value={figures && usd(figures.costUsd)} />
+          <Tile label="This month" value={figures && cents(figures.monthCents)}>
+            {figures !== undefined && figures.budgetCents !== null && (
+              <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} />
+            )}
+          </Tile>
           <Tile label="Requests" value={figures && count(figures.requests)} />
           <Tile label="Errors" value={figures && share(figures.errorRate)} />
           <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
@@ -54,7 +62,10 @@ export function Overview() {
           <Ranking by="agent" title="Agents by spend" period={period} hrefOf={(id) => `/agents/${id}`} />
           <Ranking by="provider" title="Providers by spend" period={period} />
         </SimpleGrid>
-        <ProviderHealth />
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <ProviderHealth />
+          <LatestEvents />
+        </SimpleGrid>
       </Stack>
     </>
   );
@@ -75,19 +86,28 @@ const NoTraffic = () => (
 );
 
 function Spend({ period }: { readonly period: ReturnType<typeof periodOf> }) {
-  const query = { period };
+  const query = { period, groupBy: 'provider' } as const;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', query],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
-    refetchInterval: 60_000,
+    refetchInterval: EVERY_MS,
   });
   const data = series.data;
-  const lines = useMemo(
-    () => [{ label: 'Spend', values: data?.timeseries.map((point) => point.costUsd) ?? [] }],
+  const groups = useMemo(
+    () =>
+      (data?.groups ?? []).map(({ value, name, timeseries }) => ({
+        label: name ?? value ?? 'others',
+        values: timeseries.map(({ costUsd }) => costUsd ?? 0),
+      })),
     [data],
   );
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
-  if (data === undefined)
-    return series.error === null ? null : <Failure error={series.error} onRetry={() => void series.refetch()} />;
-  return <Chart title="Spend" buckets={buckets} interval={data.interval} series={lines} format={usd} />;
+  if (data === undefined) {
+    return series.error === null ? (
+      <Skeleton h={320} />
+    ) : (
+      <Failure error={series.error} onRetry={() => void series.refetch()} />
+    );
+  }
+  return <Chart title="Spend by provider" buckets={buckets} interval={data.interval} series={groups} format={usd} />;
 }

@@ -20,7 +20,7 @@ export function ProviderHealth() {
       </Title>
       {status.isPending && <Skeleton h={60} />}
       {status.error !== null && <Failure error={status.error} onRetry={() => void status.refetch()} />}
-      <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 6 }} spacing="md">
+      <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="md">
         {providers.map((provider) => (
           <div key={provider.slug}>
             <Text size="sm" fw={600}>

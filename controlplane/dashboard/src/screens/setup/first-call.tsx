@@ -41,7 +41,7 @@ export function FirstCall({ agentId, providerSlug, token }: FirstCallProps) {
         <Loader size="sm" type="dots" aria-hidden data-waiting />
         <Text fw={600}>Waiting for the first call …</Text>
       </Group>
-      <SnippetTabs providerSlug={providerSlug} token={token} />
+      <SnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       {refusal !== undefined && (
         <Alert color="yellow" variant="light" role="alert" title="Your call reached us and was refused">
           <Text size="sm">

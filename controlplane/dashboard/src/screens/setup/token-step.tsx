@@ -49,7 +49,7 @@ export function TokenStep({ agentId, providerSlug, token, onToken, onDone }: Tok
         <CopyButton value={token} />
       </Group>
       <Text size="sm">Or as a whole call, with your token and address filled in:</Text>
-      <SnippetTabs providerSlug={providerSlug} token={token} />
+      <SnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       <Group>
         <Button onClick={onDone}>I stored it, go on</Button>
       </Group>

@@ -1,0 +1,82 @@
+/** The overview with traffic of a month: what it says, and that its chart can be seen. */
+import { openSql } from '@acg/controlplane/db/sql';
+import { afterAll, expect, test } from 'vitest';
+import { newIngest, usageRecord } from '../controlplane/usage-fixture.js';
+import { until } from '../until.js';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+const DAY_MS = 86_400_000;
+const DAYS = 30;
+const BUDGETS_CENTS = [3_200, 3_000, 2_000];
+const PROVIDERS = ['openai', 'anthropic', 's3'] as const;
+const open: { end(): Promise<void> }[] = [];
+afterAll(() => Promise.all(open.map((sql) => sql.end())));
+
+/** An organization whose agents called on each of the last days; the more the later. */
+async function busyOwner() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const sql = openSql(stack.database.url, { connectionsMax: 2, applicationName: 'test' });
+  open.push(sql);
+  const ingest = newIngest(sql);
+  const names = ['Support bot', 'Crawler', 'Report writer'];
+  for (const [i, name] of names.entries()) {
+    const made = await call('POST', '/v1/agents', { projectId, name, budgetCentsMonthly: BUDGETS_CENTS[i] });
+    const agentId: string = made.body.agent.id;
+    const records = Array.from({ length: DAYS }, (_, day) =>
+      PROVIDERS.map((providerSlug, p) =>
+        usageRecord({
+          orgId: login.body.orgId,
+          agentId,
+          providerSlug,
+          startedAtMs: Date.now() - day * DAY_MS - 60_000,
+          costNanos: Math.round(((DAYS - day) * (3 - i) * 12_000_000) / (p + 1)),
+          status: day % 7 === p ? 502 : 200,
+          responseStatus: day % 7 === p ? 502 : 200,
+          durationMs: 200 + 40 * p,
+        }),
+      ),
+    ).flat();
+    await ingest.report({ dataPlaneId: 'test', records });
+  }
+  return { visitor };
+}
+
+/** All that is drawn without transparency on the first canvas of the page, as `r,g,b`. */
+const COLORS = `(() => {
+  const drawn = document.querySelector('canvas');
+  const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height });
+  const context = copy.getContext('2d', { willReadFrequently: true });
+  context.drawImage(drawn, 0, 0);
+  const { data } = context.getImageData(0, 0, copy.width, copy.height);
+  const seen = new Set();
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add(data.slice(i, i + 3).join());
+  return [...seen];
+})()`;
+
+test('overview: traffic of a month, by provider and by agent, in a chart that shows something in both themes', async () => {
+  const { visitor } = await busyOwner();
+  const { page } = visitor;
+  await visitor.visit('/?period=30d', 'overview');
+  await page.getByRole('img', { name: /^Spend by provider/ }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Ink of axes and bars against what lies under the canvas.
+    const colors = () => page.evaluate<string[]>(COLORS);
+    const axes = colorScheme === 'dark' ? '184,184,184' : '73,80,87';
+    await until(`the axes can be read in ${colorScheme}`, async () => (await colors()).includes(axes));
+    expect(await colors()).toEqual(expect.arrayContaining(['76,110,245', '18,184,134', '245,159,0']));
+  }
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  const table = page.getByRole('region', { name: 'Spend by provider, figures' });
+  await table.waitFor();
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Day (UTC)', 'openai', 'anthropic', 's3']);
+  await page.getByRole('link', { name: 'Support bot' }).last().click();
+  await page.getByRole('heading', { name: 'Support bot', level: 1 }).waitFor();
+  await visitor.inspect('agent-busy');
+  await visitor.visit('/agents?period=30d', 'agents-busy');
+});
