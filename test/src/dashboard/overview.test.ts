@@ -62,6 +62,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   const { visitor } = await busyOwner();
   const { page } = visitor;
   await visitor.visit('/?period=30d', 'overview');
+  await page.getByRole('region', { name: 'Errors' }).getByText('15.6%').waitFor();
   await page.getByRole('img', { name: /^Spend by provider/ }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

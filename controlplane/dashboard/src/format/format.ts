@@ -18,8 +18,8 @@ export const NONE = '–';
 export const count = (value: number): string => whole.format(value);
 /** `1.2K`, for axes and small places. */
 export const countShort = (value: number): string => short.format(value);
-/** A share of 1, e.g. 0.004 → `0.4%`. */
-export const share = (value: number): string => percents.format(value);
+/** Of a hundred, as the API gives rates: 0.4 → `0.4%`. */
+export const percent = (value: number): string => percents.format(value / 100);
 
 /** Spend in dollars; below a cent to four decimals, and never `$0.00` for what cost something. */
 export function usd(value: number | null): string {

@@ -1,6 +1,6 @@
 /** What is used of a monthly budget; the words say it as well as the bar. */
 import { Progress, Text } from '@mantine/core';
-import { cents, share } from '../format/format.js';
+import { cents, percent as percentText } from '../format/format.js';
 
 const WARN_PERCENT = 80;
 const FULL_PERCENT = 100;
@@ -21,7 +21,7 @@ export function BudgetBar({ spentCents, budgetCents }: BudgetBarProps) {
   }
   const percent = budgetCents === 0 ? FULL_PERCENT : (spentCents / budgetCents) * 100;
   const color = percent >= FULL_PERCENT ? 'red' : percent >= WARN_PERCENT ? 'yellow' : 'indigo';
-  const text = `${cents(spentCents)} of ${cents(budgetCents)}, ${share(percent / 100)}`;
+  const text = `${cents(spentCents)} of ${cents(budgetCents)}, ${percentText(percent)}`;
   return (
     <div>
       <Text size="sm" className="acg-numbers">

@@ -11,6 +11,8 @@ const INK = { light: '#495057', dark: '#b8b8b8' } as const;
 const LINES = { light: '#e9ecef', dark: '#3b3b3b' } as const;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
+/** Half of the widest label, which stands under the last bar. */
+const LABEL_ROOM = 44;
 const BUCKET_S = { hour: 3_600, day: 86_400 } as const;
 const BAR_SHARE = 0.7;
 const BAR_MAX = 48;
@@ -42,6 +44,7 @@ export function ChartCanvas({
       {
         width: element.clientWidth,
         height,
+        padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),

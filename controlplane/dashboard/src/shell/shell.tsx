@@ -1,6 +1,6 @@
 /** The frame of every screen: navigation, organization, theme, palette, and what concerns the whole page. */
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, Tooltip, UnstyledButton } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -16,12 +16,14 @@ const KeyboardHelp = lazy(() => import('./keyboard-help.js').then((module) => ({
 
 const HEADER_HEIGHT = 56;
 const NAVBAR_WIDTH = 232;
+const SLIDE_MS = 200;
 type Overlay = 'palette' | 'keys' | null;
 
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [menuOpen, menu] = useDisclosure(false);
   const [overlay, setOverlay] = useState<Overlay>(null);
   const [path] = useLocation();
+  const still = useReducedMotion(undefined, { getInitialValueInEffect: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the drawer
   useEffect(() => menu.close(), [path]);
   useShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('keys') });
@@ -31,6 +33,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       navbar={{ width: NAVBAR_WIDTH, breakpoint: 'sm', collapsed: { mobile: !menuOpen } }}
       padding={{ base: 'md', md: 'xl' }}
       withBorder
+      transitionDuration={still ? 0 : SLIDE_MS}
     >
       <a className="acg-skip" href="#main">
         Skip to the content

@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api } from '../../api/api.js';
-import { count, NONE, share, usd } from '../../format/format.js';
+import { count, NONE, percent, usd } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
@@ -163,7 +163,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { header: 'Calls', numeric: true, cell: ({ requests }) => count(requests) },
-  { header: 'Errors', numeric: true, cell: ({ requests, errorRate }) => (requests === 0 ? NONE : share(errorRate)) },
+  { header: 'Errors', numeric: true, cell: ({ requests, errorRate }) => (requests === 0 ? NONE : percent(errorRate)) },
   {
     header: 'Refused',
     numeric: true,

@@ -3,7 +3,7 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api.js';
-import { count, milliseconds, share, usd } from '../../format/format.js';
+import { count, milliseconds, percent, usd } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
@@ -57,7 +57,7 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
           {month !== undefined && <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} />}
         </Tile>
         <Tile label="Calls" value={figures && count(figures.requests)} />
-        <Tile label="Errors" value={figures && share(figures.errorRate)} />
+        <Tile label="Errors" value={figures && percent(figures.errorRate)} />
         <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
         <Tile label="p95 latency" value={figures && milliseconds(figures.requests === 0 ? null : figures.p95Latency)} />
       </SimpleGrid>

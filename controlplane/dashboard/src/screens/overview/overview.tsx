@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api.js';
-import { cents, count, milliseconds, share, usd } from '../../format/format.js';
+import { cents, count, milliseconds, percent, usd } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
@@ -48,7 +48,7 @@ export function Overview() {
             )}
           </Tile>
           <Tile label="Requests" value={figures && count(figures.requests)} />
-          <Tile label="Errors" value={figures && share(figures.errorRate)} />
+          <Tile label="Errors" value={figures && percent(figures.errorRate)} />
           <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
           <Tile
             label="p95 latency"
