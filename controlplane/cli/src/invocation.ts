@@ -69,6 +69,11 @@ export class Invocation {
     this.terminal.stdout.write(`${line}\n`);
   }
 
+  /** What was done, in a line of data that may hold text of others. */
+  done(line: string): void {
+    this.out(`✓ ${printable(line)}`);
+  }
+
   /** A line for people, who may not want it. */
   note(line: string): void {
     if (this.flags.quiet !== true) this.terminal.stderr.write(`${printable(line)}\n`);

@@ -8,6 +8,7 @@ import { EXIT, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { confirmed } from '../terminal/ask.js';
 import { day } from '../terminal/format.js';
+import { printable } from '../terminal/printable.js';
 import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf, pair } from './options.js';
 
@@ -93,7 +94,7 @@ function addCommand(group: Command, { begin }: Tree): void {
       const allow = options.allowSensitivePaths === true ? { allowSensitivePaths: true } : {};
       const body = { agentId, providerSlug, credentials, ...allow };
       const answer = await client.post('/v1/providers/accounts', { body });
-      run.show(answer, () => run.out(`✓ ${answer.account.providerSlug}  ${answer.account.id}`));
+      run.show(answer, () => run.done(`${answer.account.providerSlug}  ${answer.account.id}`));
       run.note(`try it: acg accounts test ${answer.account.id}`);
     },
   );
@@ -112,7 +113,7 @@ function changeCommands(group: Command, { begin }: Tree): void {
     const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), given(options));
     const params = { path: { id } };
     const answer = await client.post('/v1/providers/accounts/{id}/rotate', { params, body: { credentials } });
-    run.show(answer, () => run.out(`✓ ${providerSlug} has another key`));
+    run.show(answer, () => run.done(`${providerSlug} has another key`));
   });
   group
     .command('test')
@@ -126,7 +127,7 @@ function changeCommands(group: Command, { begin }: Tree): void {
       const { ok, status, latencyMs, hint } = answer;
       run.show(answer, () =>
         run.out(
-          `${ok ? '✓' : '✗'} ${providerSlug}: ${status ?? 'no answer'} in ${latencyMs} ms${hint === null ? '' : `, ${hint}`}`,
+          `${ok ? '✓' : '✗'} ${providerSlug}: ${status ?? 'no answer'} in ${latencyMs} ms${hint === null ? '' : `, ${printable(hint)}`}`,
         ),
       );
       if (!ok) throw new Failure(EXIT.failed, `${providerSlug} does not take the key`);
@@ -144,7 +145,7 @@ function changeCommands(group: Command, { begin }: Tree): void {
         params: { path: { id } },
         body: { allowSensitivePaths: what === 'allow' },
       });
-      run.show(answer, () => run.out(`✓ ${answer.account.providerSlug}`));
+      run.show(answer, () => run.done(`${answer.account.providerSlug}`));
     });
   group
     .command('rm')
@@ -156,7 +157,7 @@ function changeCommands(group: Command, { begin }: Tree): void {
       const { id } = await findAccount(run, text, agent);
       await confirmed(run, `Delete the account ${text} and its credentials at ${run.settings.url}?`);
       const answer = await (await run.client()).delete('/v1/providers/accounts/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+      run.show(answer, () => run.done(`${text} is deleted`));
     });
 }
 

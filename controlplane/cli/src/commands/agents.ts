@@ -28,7 +28,7 @@ export function agentCommands(group: Command, tree: Tree): void {
       const id = await findAgentId(run, text);
       await confirmed(run, `Delete the agent ${text} at ${run.settings.url}?`);
       const answer = await (await run.client()).delete('/v1/agents/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+      run.show(answer, () => run.done(`${text} is deleted`));
     });
 }
 
@@ -83,7 +83,7 @@ function createCommand(group: Command, { begin }: Tree): void {
     const projectId = await findProject(client, run.settings.project);
     const body = { projectId, name, ...agentFields(options) };
     const answer = await client.post('/v1/agents', { body });
-    run.show(answer, () => run.out(`✓ ${answer.agent.slug}  ${answer.agent.id}`));
+    run.show(answer, () => run.done(`${answer.agent.slug}  ${answer.agent.id}`));
     run.note(`a token for it: acg keys create --agent ${answer.agent.slug} --name first`);
   });
 }
@@ -127,7 +127,7 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
       params: { path: { id } },
       body: agentFields(options),
     });
-    run.show(answer, () => run.out(`✓ ${answer.agent.slug}`));
+    run.show(answer, () => run.done(`${answer.agent.slug}`));
   });
 }
 
@@ -144,6 +144,6 @@ function statusCommand(group: Command, { begin }: Tree, name: string, status: St
         params: { path: { id } },
         body: { status },
       });
-      run.show(answer, () => run.out(`✓ ${answer.agent.slug} is ${answer.agent.status}`));
+      run.show(answer, () => run.done(`${answer.agent.slug} is ${answer.agent.status}`));
     });
 }

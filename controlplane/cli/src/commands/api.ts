@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { printableJson } from '../terminal/printable.js';
+import { printableJson, printableLines } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
 import type { Tree } from '../tree.js';
 import { pair } from './options.js';
@@ -33,7 +33,7 @@ export function apiCommand(command: Command, { begin }: Tree): void {
       const response = await (await run.client()).send(method.toUpperCase(), target, init);
       const text = await response.text();
       if ((response.headers.get('content-type') ?? '').includes('json')) run.out(printableJson(JSON.parse(text), 2));
-      else run.terminal.stdout.write(text);
+      else run.terminal.stdout.write(run.terminal.stdout.isTTY ? printableLines(text) : text);
     });
 }
 

@@ -11,7 +11,7 @@ import { readState } from '../apply/state.js';
 import { EXIT, Failure, failureOf, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { confirmed } from '../terminal/ask.js';
-import { printable } from '../terminal/printable.js';
+import { printable, printableJson, printableLines } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
 import type { Tree } from '../tree.js';
 
@@ -147,7 +147,12 @@ export function exportCommand(command: Command, { begin }: Tree): void {
         ]),
       );
       const document = asDocument(state, required);
-      if (run.json || format === 'json') run.out(JSON.stringify(document, null, 2));
-      else run.terminal.stdout.write((await import('yaml')).stringify(document));
+      if (run.json || format === 'json') run.out(printableJson(document, 2));
+      else run.terminal.stdout.write(await asYaml(document, run.terminal.stdout.isTTY));
     });
+}
+
+async function asYaml(document: object, forTerminal: boolean): Promise<string> {
+  const text = (await import('yaml')).stringify(document);
+  return forTerminal ? printableLines(text) : text;
 }

@@ -78,7 +78,7 @@ export function customProviderCommands(group: Command, { begin }: Tree): void {
       const { name = slug, baseUrl = '', auth = 'bearer' } = options;
       const body = { ...fields(options), slug, displayName: name, baseUrl, authType: auth };
       const answer = await (await run.client()).post('/v1/custom-providers', { body });
-      run.show(answer, () => run.out(`✓ ${answer.provider.slug}  ${answer.provider.id}`));
+      run.show(answer, () => run.done(`${answer.provider.slug}  ${answer.provider.id}`));
       run.note(`its key: acg accounts add ${answer.provider.slug} --agent …`);
     },
   );
@@ -92,7 +92,7 @@ export function customProviderCommands(group: Command, { begin }: Tree): void {
     const client = await run.client();
     const id = await findProvider(client, text);
     const answer = await client.put('/v1/custom-providers/{id}', { params: { path: { id } }, body: fields(options) });
-    run.show(answer, () => run.out(`✓ ${answer.provider.slug}`));
+    run.show(answer, () => run.done(`${answer.provider.slug}`));
   });
   group
     .command('rm')
@@ -104,7 +104,7 @@ export function customProviderCommands(group: Command, { begin }: Tree): void {
       const id = await findProvider(client, text);
       await confirmed(run, `Delete the provider ${text} at ${run.settings.url}?`);
       const answer = await client.delete('/v1/custom-providers/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+      run.show(answer, () => run.done(`${text} is deleted`));
     });
 }
 

@@ -34,7 +34,7 @@ export function logoutCommand(command: Command, { begin }: Tree): void {
       ? { ok: true }
       : await (await run.client()).post('/v1/auth/logout').catch(endedAlready);
     run.profiles.saveSession(profile, null);
-    run.show(body, () => run.out(`✓ logged out of ${url}, profile ${profile}`));
+    run.show(body, () => run.done(`logged out of ${url}, profile ${profile}`));
   });
 }
 

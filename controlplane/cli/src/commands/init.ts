@@ -32,7 +32,7 @@ export function initCommand(command: Command, { begin }: Tree): void {
     const content = { ...(project === null ? {} : { project }), agent: agent.slug };
     writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
     run.show({ file: path, content }, () => {
-      run.out(`✓ ${path}: ${agent.slug}`);
+      run.done(`${path}: ${agent.slug}`);
       run.out('  acg run -- <command>');
     });
     run.note('it holds no secret: commit it');

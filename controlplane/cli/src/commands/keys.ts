@@ -37,7 +37,7 @@ export function keyCommands(group: Command, tree: Tree): void {
       const key = await findKey(client, text, agent === undefined ? null : await findAgentId(run, agent));
       await confirmed(run, `Revoke the key ${text} at ${run.settings.url}?`);
       const answer = await client.delete('/v1/api-keys/{id}', { params: { path: { id: key } } });
-      run.show(answer, () => run.out(`✓ ${text} is revoked`));
+      run.show(answer, () => run.done(`${text} is revoked`));
     });
 }
 

@@ -8,6 +8,7 @@ import { identityLine, whoIs } from '../api/identity.js';
 import { EXIT, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { askSecret } from '../terminal/ask.js';
+import { printable } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
 import type { Tree } from '../tree.js';
 import { VERSION } from '../version.js';
@@ -60,7 +61,7 @@ async function remember(run: Invocation, token: string): Promise<void> {
   run.profiles.saveProfile(profile, { url });
   run.profiles.saveSession(profile, { url, token, orgId: me.orgId, org });
   run.profiles.setCurrent(profile);
-  run.show(me, () => run.out(`✓ ${identityLine(me)}`));
+  run.show(me, () => run.done(`${identityLine(me)}`));
   const end = sessionEnd(token);
   const until = end === null ? '' : `, expires ${end}`;
   run.note(`Saved in ${run.profiles.credentialsPath} (0600), profile ${profile}${until}`);
@@ -96,7 +97,9 @@ async function approvedToken(run: Invocation, client: Client, { open }: LoginOpt
   const { deviceCode, userCode, verificationUrl, expiresIn, interval } = await client.post('/v1/auth/device', { body });
   // Not a remark: without it nobody can go on, so --quiet keeps it.
   const { stderr } = run.terminal;
-  stderr.write(`Code ${run.paint('bold', userCode)} – open ${verificationUrl}, log in and type it there.\n`);
+  stderr.write(
+    `Code ${run.paint('bold', printable(userCode))} – open ${printable(verificationUrl)}, log in and type it there.\n`,
+  );
   if (open === true) await (await import('../terminal/browser.js')).openInBrowser(run, verificationUrl);
   run.note(`Waiting for ${Math.round(expiresIn / 60)} minutes at most; Ctrl-C ends it.`);
   return pollForApproval(client, deviceCode, { intervalMs: interval * 1_000, endMs: Date.now() + expiresIn * 1_000 });

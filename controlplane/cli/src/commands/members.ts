@@ -39,7 +39,7 @@ export function memberCommands(group: Command, { begin }: Tree): void {
     .action(async (email: string, { role }: { role: Role }) => {
       const run = begin();
       const answer = await (await run.client()).post('/v1/members', { body: { email, role } });
-      run.show(answer, () => run.out(`✓ ${answer.member.email} is invited as ${answer.member.role}`));
+      run.show(answer, () => run.done(`${answer.member.email} is invited as ${answer.member.role}`));
       noteInvitation(run, answer.invitationUrl);
     });
   group
@@ -51,7 +51,7 @@ export function memberCommands(group: Command, { begin }: Tree): void {
       const client = await run.client();
       const userId = await findMember(client, text);
       const answer = await client.post('/v1/members/{userId}/resend', { params: { path: { userId } } });
-      run.show(answer, () => run.out(`✓ ${answer.member.email} is invited again`));
+      run.show(answer, () => run.done(`${answer.member.email} is invited again`));
       noteInvitation(run, answer.invitationUrl);
     });
   group
@@ -64,7 +64,7 @@ export function memberCommands(group: Command, { begin }: Tree): void {
       const client = await run.client();
       const userId = await findMember(client, text);
       const answer = await client.patch('/v1/members/{userId}', { params: { path: { userId } }, body: { role } });
-      run.show(answer, () => run.out(`✓ ${answer.member.email} is ${answer.member.role}`));
+      run.show(answer, () => run.done(`${answer.member.email} is ${answer.member.role}`));
     });
   group
     .command('rm')
@@ -76,7 +76,7 @@ export function memberCommands(group: Command, { begin }: Tree): void {
       const userId = await findMember(client, text);
       await confirmed(run, `Remove ${text} from the organization at ${run.settings.url}?`);
       const answer = await client.delete('/v1/members/{userId}', { params: { path: { userId } } });
-      run.show(answer, () => run.out(`✓ ${text} is removed`));
+      run.show(answer, () => run.done(`${text} is removed`));
     });
 }
 

@@ -41,7 +41,7 @@ export function orgCommands(group: Command, { begin }: Tree): void {
       const me = await whoIs(connect({ url, token }));
       const org = me.orgs.find(({ id }) => id === orgId)?.slug ?? orgId;
       run.profiles.saveSession(profile, { url, token, orgId, org });
-      run.show(me, () => run.out(`✓ ${identityLine(me)}`));
+      run.show(me, () => run.done(`${identityLine(me)}`));
     });
   group
     .command('set')
@@ -54,6 +54,6 @@ export function orgCommands(group: Command, { begin }: Tree): void {
       const { orgId } = await whoIs(client);
       const body = given({ name, budgetCentsMonthly: budget });
       const answer = await client.patch('/v1/orgs/{id}', { params: { path: { id: orgId } }, body });
-      run.show(answer, () => run.out(`✓ ${answer.org.name}`));
+      run.show(answer, () => run.done(`${answer.org.name}`));
     });
 }

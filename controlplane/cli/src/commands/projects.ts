@@ -54,7 +54,7 @@ export function projectCommands(group: Command, { begin }: Tree): void {
     .action(async (name: string) => {
       const run = begin();
       const answer = await (await run.client()).post('/v1/projects', { body: { name } });
-      run.show(answer, () => run.out(`✓ ${answer.project.slug}  ${answer.project.id}`));
+      run.show(answer, () => run.done(`${answer.project.slug}  ${answer.project.id}`));
     });
   group
     .command('set')
@@ -68,7 +68,7 @@ export function projectCommands(group: Command, { begin }: Tree): void {
       const id = await findProject(client, text);
       const body = given({ name, budgetCentsMonthly: budget });
       const answer = await client.patch('/v1/projects/{id}', { params: { path: { id } }, body });
-      run.show(answer, () => run.out(`✓ ${answer.project.slug}`));
+      run.show(answer, () => run.done(`${answer.project.slug}`));
     });
   group
     .command('rm')
@@ -80,6 +80,6 @@ export function projectCommands(group: Command, { begin }: Tree): void {
       const id = await findProject(client, text);
       await confirmed(run, `Delete the project ${text} at ${run.settings.url}?`);
       const answer = await client.delete('/v1/projects/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+      run.show(answer, () => run.done(`${text} is deleted`));
     });
 }

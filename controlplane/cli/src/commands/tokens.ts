@@ -67,6 +67,6 @@ export function tokenCommands(group: Command, { begin }: Tree): void {
       const id = isId(text) ? text : (byPrefix?.id ?? pickOne(tokens, text, 'token', 'acg tokens ls').id);
       await confirmed(run, `Revoke the management token ${text} at ${run.settings.url}?`);
       const answer = await client.delete('/v1/management-tokens/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is revoked`));
+      run.show(answer, () => run.done(`${text} is revoked`));
     });
 }

@@ -7,6 +7,7 @@ import { type Command, Option } from 'commander';
 import { connect } from '../api/connect.js';
 import { type ScopeOptions, scopeQuery } from '../api/scope.js';
 import { EXIT, Failure } from '../failure.js';
+import { printableLines } from '../terminal/printable.js';
 import type { Tree } from '../tree.js';
 
 /** A long one takes its time. */
@@ -35,7 +36,9 @@ export function exportCommand(group: Command, { begin }: Tree): void {
       if (response.body === null) throw new Failure(EXIT.failed, 'the export is empty');
       const rows = Readable.fromWeb(response.body as ReadableStream);
       if (output === undefined) {
-        await pipeline(rows, run.terminal.stdout, { end: false });
+        const { stdout } = run.terminal;
+        if (!stdout.isTTY) await pipeline(rows, stdout, { end: false });
+        else for await (const text of rows.setEncoding('utf8')) stdout.write(printableLines(String(text)));
         return;
       }
       await pipeline(rows, createWriteStream(output, { mode: 0o600 }));

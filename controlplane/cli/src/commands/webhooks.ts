@@ -72,7 +72,7 @@ function endpointCommands(group: Command, { begin }: Tree): void {
       const id = await findEndpoint(client, text);
       const body = given({ url: target, events: events === undefined ? undefined : ([...events] as Event[]), status });
       const answer = await client.patch('/v1/webhooks/{id}', { params: { path: { id } }, body });
-      run.show(answer, () => run.out(`✓ ${answer.endpoint.url}`));
+      run.show(answer, () => run.done(`${answer.endpoint.url}`));
     });
   group
     .command('rm')
@@ -84,7 +84,7 @@ function endpointCommands(group: Command, { begin }: Tree): void {
       const id = await findEndpoint(client, text);
       await confirmed(run, `Delete the webhook ${text} at ${run.settings.url}?`);
       const answer = await client.delete('/v1/webhooks/{id}', { params: { path: { id } } });
-      run.show(answer, () => run.out(`✓ ${text} is deleted`));
+      run.show(answer, () => run.done(`${text} is deleted`));
     });
   group
     .command('test')
@@ -96,7 +96,7 @@ function endpointCommands(group: Command, { begin }: Tree): void {
       const id = await findEndpoint(client, text);
       const answer = await client.post('/v1/webhooks/{id}/test', { params: { path: { id } } });
       run.show(answer, () =>
-        run.out(`✓ ${answer.delivery.event} is on its way: acg webhooks delivery ${answer.delivery.id}`),
+        run.done(`${answer.delivery.event} is on its way: acg webhooks delivery ${answer.delivery.id}`),
       );
     });
 }
@@ -153,7 +153,7 @@ function deliveryCommands(group: Command, { begin }: Tree): void {
       const run = begin();
       const params = { path: { deliveryId } };
       const answer = await (await run.client()).post('/v1/webhooks/deliveries/{deliveryId}/retry', { params });
-      run.show(answer, () => run.out(`✓ ${answer.delivery.event} is ${answer.delivery.status}`));
+      run.show(answer, () => run.done(`${answer.delivery.event} is ${answer.delivery.status}`));
     });
 }
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { printable, printableJson } from './printable.js';
+import { printable, printableJson, printableLines } from './printable.js';
 
 test('what an agent calls a model cannot move the cursor, colour, or turn the line around', () => {
   expect(printable('\u001b[2J\u009b31mgpt\n\u202eevil')).toBe('\\u001b[2J\\u009b31mgpt\\u000a\\u202eevil');
   expect(printable('Größe – ✓')).toBe('Größe – ✓');
+  expect(printableLines('a\u001b[2J\nb')).toBe('a\\u001b[2J\nb');
 });
 
 test('JSON says the same to a parser, and nothing to a terminal', () => {

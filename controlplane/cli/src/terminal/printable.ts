@@ -7,6 +7,9 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 /** On one line, with nothing that moves the cursor, colours, or turns text around. */
 export const printable = (text: string): string => text.replace(CONTROL, escaped);
 
+/** Lines that stay lines. */
+export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
+
 /** The same value for every parser; what JSON leaves as it is and a terminal would obey is escaped. */
 export const printableJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(C1, escaped);
