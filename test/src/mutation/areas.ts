@@ -1,5 +1,6 @@
 /** All lists of planted bugs. A new list is named here. */
 import type { Area } from './mutant.js';
+import { EGRESS } from './mutants/egress.js';
 import { LINK } from './mutants/link.js';
 import { METERING } from './mutants/metering.js';
 import { ORGANIZATION_FILTER_EQUIVALENTS } from './mutants/organization-filter-equivalents.js';
@@ -10,5 +11,12 @@ import { organizationFilters } from './organization-filters.js';
 /** `controlPlaneSources`: paths in the repo. */
 export function allAreas(root: string, controlPlaneSources: readonly string[]): readonly Area[] {
   const sources = controlPlaneSources.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
-  return [LINK, UPSTREAM, METERING, SPOOL_AREA, organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS)];
+  return [
+    LINK,
+    EGRESS,
+    UPSTREAM,
+    METERING,
+    SPOOL_AREA,
+    organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS),
+  ];
 }

@@ -29,7 +29,12 @@ export class Tree {
       cpSync(join(root, file), join(this.#path, file));
     }
     // Hard links: the tree's own @acg links lead into the copy, the packages are shared.
-    execFileSync('cp', ['-al', join(root, 'node_modules'), join(this.#path, 'node_modules')]);
+    const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] };
+    for (const packages of ['.', ...workspaces].map((folder) => join(folder, 'node_modules'))) {
+      if (existsSync(join(root, packages))) {
+        execFileSync('cp', ['-al', join(root, packages), join(this.#path, packages)]);
+      }
+    }
     execFileSync('git', ['init', '-q'], { cwd: this.#path }); // some tests list the files
   }
 

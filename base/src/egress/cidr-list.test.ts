@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { badCidr, CidrList } from './cidr-list.js';
+
+test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', 'name/8'])(
+  'ranges: %s is none',
+  (cidr) => {
+    expect(badCidr(['192.0.2.0/24', cidr])).toBe(cidr);
+    expect(() => new CidrList([cidr])).toThrow(`${cidr} is not an address range`);
+  },
+);
+
+test.each([
+  ['10.1.2.3', true],
+  ['::ffff:10.1.2.3', true],
+  ['::FFFF:0a01:0203', true],
+  ['::ffff:11.1.2.3', false],
+  ['11.1.2.3', false],
+  ['fd00::1', true],
+  ['fe00::1', false],
+  ['::1', false],
+  ['name', false],
+])('ranges: an IPv4 address counts as one inside of IPv6, too: %s is %s', (address, isIn) => {
+  expect(new CidrList(['10.0.0.0/8', 'fd00::/8']).includes(address)).toBe(isIn);
+});
