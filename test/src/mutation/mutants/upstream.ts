@@ -104,8 +104,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: RESPONSE_HEADERS,
-      find: 'return CONTENT_LENGTH.test(text) ? Number(text) : otherwise;',
-      put: 'return Number(text);',
+      find: 'return CONTENT_LENGTH.test(value) ? Number(value) : otherwise;',
+      put: 'return Number(value);',
       bug: 'a Content-Length that is no number is believed',
     },
     {
