@@ -1,0 +1,71 @@
+/** Adds an endpoint, or changes its address and events. */
+import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { Failure } from '../../parts/failure.js';
+import { type Endpoint, EVENTS, type EventName } from './endpoints.js';
+
+const NAMES = Object.keys(EVENTS) as EventName[];
+
+interface EndpointDialogProps {
+  /** Null: a new one. */
+  readonly endpoint: Endpoint | null;
+  readonly onClose: () => void;
+  /** `secret`: of a new one. */
+  readonly onSaved: (secret: string | null) => void;
+}
+
+export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogProps) {
+  const [url, setUrl] = useState(endpoint?.url ?? '');
+  const [events, setEvents] = useState<readonly string[]>(endpoint?.events ?? NAMES);
+  const save = useMutation({
+    mutationFn: async () => {
+      const body = { url, events: NAMES.filter((name) => events.includes(name)) };
+      if (endpoint === null) return (await api.post('/v1/webhooks', { body })).endpoint.secret;
+      await api.patch('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body });
+      return null;
+    },
+    gcTime: 0,
+    onSuccess: onSaved,
+  });
+  return (
+    <Modal opened onClose={onClose} title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'} size="lg">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Address"
+            placeholder="https://example.com/hooks/gateway"
+            required
+            type="url"
+            data-autofocus
+            autoComplete="off"
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+          />
+          <Checkbox.Group label="Events" value={[...events]} onChange={setEvents}>
+            <Stack gap="xs" mt="xs">
+              {NAMES.map((name) => (
+                <Checkbox key={name} value={name} label={EVENTS[name]} description={name} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          {save.error !== null && <Failure error={save.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending} disabled={events.length === 0}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

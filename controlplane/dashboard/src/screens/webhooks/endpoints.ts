@@ -1,0 +1,36 @@
+/** Endpoints and deliveries as the API has them. */
+import { api } from '../../api/api.js';
+import { queryClient } from '../../api/query-client.js';
+
+export const PAGE_SIZE = 50;
+
+export type Endpoint = Awaited<ReturnType<typeof readEndpoints>>['endpoints'][number];
+export type EventName = Endpoint['events'][number];
+export type DeliveryStatus = 'pending' | 'success' | 'failed';
+
+/** What an endpoint can ask for, and when it comes. */
+export const EVENTS: Readonly<Record<EventName, string>> = {
+  'agent.created': 'An agent was made',
+  'agent.deleted': 'An agent was deleted',
+  'agent.budget_exceeded': 'An agent has spent its budget',
+  'usage.threshold': 'An agent has reached a share of its budget',
+  'provider.circuit_opened': 'A provider fails and is given a rest',
+  'provider.circuit_closed': 'A provider works again',
+  'credential.refused': 'A provider refuses a stored credential',
+  'credential.accepted': 'A refused credential works again',
+  'webhook.paused': 'An endpoint failed for too long',
+  'abuse.detected': 'A key is used in a way that is not usual',
+};
+
+export const readEndpoints = (page: number) =>
+  api.get('/v1/webhooks', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+
+export function readDeliveries(endpointId: string, status: DeliveryStatus | null, page: number) {
+  const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE, ...(status === null ? {} : { status }) };
+  return api.get('/v1/webhooks/{endpointId}/deliveries', { params: { path: { endpointId }, query } });
+}
+
+export const toneOfDelivery = (status: DeliveryStatus): 'good' | 'bad' | 'quiet' =>
+  status === 'success' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
+
+export const refreshWebhooks = (): void => void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
