@@ -73,9 +73,11 @@ export const exactTime = (iso: string): string => exact.format(new Date(iso));
 export const date = (iso: string): string => dates.format(new Date(iso));
 /** Local time of day with seconds. */
 export const time = (iso: string): string => times.format(new Date(iso));
+/** When a bucket of a report begins, Unix ms. It is written `YYYY-MM-DD HH:MM:SS` and is UTC, which a browser would not know. */
+export const bucketMs = (bucket: string): number => Date.parse(`${bucket.replace(' ', 'T')}Z`);
 /** A bucket of a report; days and hours of reports are UTC. */
-export const bucketLabel = (iso: string, interval: 'hour' | 'day'): string =>
-  interval === 'day' ? utcDays.format(new Date(iso)) : utcHours.format(new Date(iso));
+export const bucketLabel = (startMs: number, interval: 'hour' | 'day'): string =>
+  interval === 'day' ? utcDays.format(startMs) : utcHours.format(startMs);
 
 /** `8 sec. ago`, `in 3 days`. */
 export function relative(iso: string, nowMs: number): string {

@@ -3,7 +3,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { bucketLabel } from '../format/format.js';
+import { bucketLabel, bucketMs } from '../format/format.js';
 import { CHART_COLORS, type ChartProps } from './chart-props.js';
 
 /** Of axes and lines; the library's own are black on any ground. */
@@ -58,7 +58,7 @@ export function ChartCanvas({
             ...axis,
             size: AXIS_HEIGHT,
             grid: { show: false },
-            values: (_plot, ticks) => ticks.map((tick) => bucketLabel(new Date(tick * 1_000).toISOString(), interval)),
+            values: (_plot, ticks) => ticks.map((tick) => bucketLabel(tick * 1_000, interval)),
             space: interval === 'day' ? 60 : 100,
           },
           { ...axis, size: AXIS_WIDTH, values: (_plot, ticks) => ticks.map(format) },
@@ -67,7 +67,7 @@ export function ChartCanvas({
         series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind))],
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
       },
-      [buckets.map((bucket) => Date.parse(bucket) / 1_000), ...[...sums].reverse().map((values) => [...values])],
+      [buckets.map((bucket) => bucketMs(bucket) / 1_000), ...[...sums].reverse().map((values) => [...values])],
       element,
     );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -83,7 +83,7 @@ export function ChartCanvas({
       <div ref={box} role="img" aria-label={`${title}. The same figures are in the table.`} />
       {bucket !== undefined && at !== null && (
         <figcaption className="acg-chart-tip acg-numbers" aria-hidden>
-          <strong>{bucketLabel(bucket, interval)}</strong>
+          <strong>{bucketLabel(bucketMs(bucket), interval)}</strong>
           {series.map(({ label, values }) => (
             <span key={label}>
               {label}: {format(values[at] ?? 0)}

@@ -8,7 +8,7 @@ interface ChartSeries {
 
 export interface ChartProps {
   readonly title: string;
-  /** Starts of the buckets, ISO, oldest first. */
+  /** Starts of the buckets as reports write them, oldest first. */
   readonly buckets: readonly string[];
   readonly interval: 'hour' | 'day';
   /** With several, they are stacked upon each other. */
@@ -18,5 +18,17 @@ export interface ChartProps {
   readonly kind?: 'bars' | 'line';
 }
 
-/** Told apart in both themes, and by those who see no red or green. */
-export const CHART_COLORS = ['#4c6ef5', '#12b886', '#f59f00', '#e64980', '#15aabf', '#868e96'];
+/** Told apart in both themes, the first by those who see no red or green; as many as a report has groups, all others last. */
+export const CHART_COLORS = [
+  '#4c6ef5',
+  '#12b886',
+  '#f59f00',
+  '#e64980',
+  '#15aabf',
+  '#7950f2',
+  '#82c91e',
+  '#e8590c',
+  '#0b7285',
+  '#a61e4d',
+  '#868e96',
+];

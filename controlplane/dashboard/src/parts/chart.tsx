@@ -1,7 +1,7 @@
 /** A chart over time with its name, its legend in words and colours, and the same figures as a table. */
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import { bucketLabel } from '../format/format.js';
+import { bucketLabel, bucketMs } from '../format/format.js';
 import { CHART_COLORS, type ChartProps } from './chart-props.js';
 import { Nothing } from './nothing.js';
 
@@ -42,7 +42,7 @@ export function Chart(props: ChartProps) {
             <Table.Tbody>
               {buckets.map((bucket, i) => (
                 <Table.Tr key={bucket}>
-                  <Table.Td>{bucketLabel(bucket, interval)}</Table.Td>
+                  <Table.Td>{bucketLabel(bucketMs(bucket), interval)}</Table.Td>
                   {series.map(({ label, values }) => (
                     <Table.Td key={label} ta="right">
                       {format(values[i] ?? 0)}

@@ -91,10 +91,18 @@ export const useAddAccount = () =>
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
   });
 
+interface NewKey {
+  readonly name: string;
+  readonly scope?: 'agent' | 'project' | 'org';
+  readonly agentId?: string;
+  readonly projectId?: string;
+  readonly expiresAt?: string | null;
+}
+
 /** The answer holds the secret: it is kept by nobody but the caller. */
 export const useCreateKey = () =>
   useMutation({
-    mutationFn: (body: { readonly name: string; readonly agentId: string }) => api.post('/v1/api-keys', { body }),
+    mutationFn: (body: NewKey) => api.post('/v1/api-keys', { body }),
     gcTime: 0,
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   });

@@ -3,7 +3,7 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api.js';
-import { AgentChoice } from './agent-choice.js';
+import { AgentChoice } from '../../parts/agent-choice.js';
 import type { CallFilters } from './call-list.js';
 
 const STATUSES = [
@@ -41,7 +41,13 @@ export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
         value={values.search}
         onChange={(event) => onChange({ search: event.currentTarget.value }, { replace: true })}
       />
-      <AgentChoice value={values.agent} onChange={(agent) => onChange({ agent })} />
+      <AgentChoice
+        label="Agent"
+        placeholder="Any agent"
+        w={200}
+        value={values.agent}
+        onChange={(agent) => onChange({ agent })}
+      />
       <NativeSelect
         label="Provider"
         data={[{ value: '', label: 'Any provider' }, ...known, ...others]}

@@ -1,0 +1,34 @@
+/** A text to search for, handed on when somebody stops typing. */
+import { TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { Search } from 'lucide-react';
+import { useEffect, useState } from 'react';
+
+const TYPING_MS = 250;
+
+interface SearchInputProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+export function SearchInput({ label, placeholder, value, onChange }: SearchInputProps) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  const apply = useDebouncedCallback(onChange, TYPING_MS);
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      leftSection={<Search size={16} aria-hidden />}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        apply(event.currentTarget.value);
+      }}
+      flex="1 1 180px"
+    />
+  );
+}

@@ -1,0 +1,78 @@
+/** Changes what a key is called and when it ends; what it may stays. */
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { Failure } from '../../parts/failure.js';
+import { type Key, refreshKeys } from './key-list.js';
+
+interface EditKeyProps {
+  readonly edited: Key;
+  readonly onClose: () => void;
+  readonly onSaved: (name: string) => void;
+}
+
+const MINUTE_CHARS = 16;
+
+/** As an input of local time has it. */
+function localOf(iso: string | null): string {
+  if (iso === null) return '';
+  const at = new Date(iso);
+  at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
+  return at.toISOString().slice(0, MINUTE_CHARS);
+}
+
+export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
+  const before = localOf(edited.expiresAt);
+  const [name, setName] = useState(edited.name);
+  const [ends, setEnds] = useState(before);
+  const save = useMutation({
+    mutationFn: () => {
+      const expiresAt = ends === '' ? null : new Date(ends).toISOString();
+      const body = { name: name.trim(), ...(ends === before ? {} : { expiresAt }) };
+      return api.patch('/v1/api-keys/{id}', { params: { path: { id: edited.id } }, body });
+    },
+    onSuccess: ({ key }) => {
+      refreshKeys();
+      onSaved(key.name);
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Edit ${edited.name}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            required
+            maxLength={200}
+            data-autofocus
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Ends"
+            description="Your local time. Empty: it does not end by itself."
+            type="datetime-local"
+            value={ends}
+            onChange={(event) => setEnds(event.currentTarget.value)}
+          />
+          {save.error !== null && <Failure error={save.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

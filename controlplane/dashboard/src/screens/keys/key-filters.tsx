@@ -1,0 +1,43 @@
+/** Which keys to show; all of it stands in the address. */
+import { Group, NativeSelect } from '@mantine/core';
+import { SearchInput } from '../../parts/search-input.js';
+import type { useSearchState } from '../../parts/search-state.js';
+import { useProjects } from '../../resources/agents.js';
+import { type KEY_FILTERS, SORTS, STATUSES } from './key-list.js';
+
+type State = ReturnType<typeof useSearchState<typeof KEY_FILTERS>>;
+
+export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
+  const projects = useProjects();
+  return (
+    <Group gap="sm" mb="md" align="flex-end">
+      <SearchInput
+        label="Search keys"
+        placeholder="Name, agent or beginning"
+        value={values.search}
+        onChange={(search) => set({ search }, { replace: true })}
+      />
+      <NativeSelect
+        aria-label="Project"
+        data={[
+          { value: '', label: 'All projects' },
+          ...(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={values.project}
+        onChange={(event) => set({ project: event.currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label="Status"
+        data={[{ value: '', label: 'Any status' }, ...STATUSES]}
+        value={values.status}
+        onChange={(event) => set({ status: event.currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label="Sort by"
+        data={SORTS.map(({ value, label }) => ({ value, label }))}
+        value={values.sort}
+        onChange={(event) => set({ sort: event.currentTarget.value })}
+      />
+    </Group>
+  );
+}

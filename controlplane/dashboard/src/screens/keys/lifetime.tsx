@@ -1,0 +1,33 @@
+/** For how long a key is good, in words that nobody has to calculate with. */
+import { NativeSelect } from '@mantine/core';
+
+const LIFETIMES = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: '', label: 'no end' },
+];
+
+/** Null: no end. */
+export function endOf(days: string): string | null {
+  if (days === '') return null;
+  const at = new Date();
+  at.setDate(at.getDate() + Number(days));
+  return at.toISOString();
+}
+
+interface LifetimeProps {
+  /** Days; empty: no end. */
+  readonly value: string;
+  readonly onChange: (days: string) => void;
+}
+
+export const Lifetime = ({ value, onChange }: LifetimeProps) => (
+  <NativeSelect
+    label="Good for"
+    data={LIFETIMES}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);

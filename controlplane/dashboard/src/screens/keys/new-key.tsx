@@ -1,0 +1,104 @@
+/** Makes a key, for one agent or for several; each scope says what it means before it is chosen. */
+import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { AgentChoice } from '../../parts/agent-choice.js';
+import { Failure } from '../../parts/failure.js';
+import { useCreateKey, useProjects } from '../../resources/agents.js';
+import { endOf, Lifetime } from './lifetime.js';
+
+const SCOPES = [
+  {
+    value: 'agent',
+    label: 'One agent',
+    description: 'Calls are that agent’s, under its limits and on its bill. The right one for nearly everything.',
+  },
+  {
+    value: 'project',
+    label: 'All agents of a project',
+    description: 'For a program that runs several agents: each call names its agent in the header x-gateway-agent.',
+  },
+  {
+    value: 'org',
+    label: 'All agents of the organization',
+    description: 'The same, for every agent there is. Whoever holds it can spend every budget: give it to few.',
+  },
+] as const;
+type Scope = (typeof SCOPES)[number]['value'];
+
+interface NewKeyProps {
+  readonly onClose: () => void;
+  readonly onMade: (secret: string, agentId: string | null) => void;
+}
+
+export function NewKey({ onClose, onMade }: NewKeyProps) {
+  const projects = useProjects();
+  const [name, setName] = useState('');
+  const [scope, setScope] = useState<Scope>('agent');
+  const [agentId, setAgentId] = useState('');
+  const [project, setProject] = useState('');
+  const [days, setDays] = useState('');
+  const create = useCreateKey();
+  const projectId = project === '' ? (projects.data?.[0]?.id ?? '') : project;
+  const ready = scope !== 'agent' || agentId !== '';
+  return (
+    <Modal opened onClose={onClose} title="New key">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate(
+            {
+              name: name.trim(),
+              scope,
+              expiresAt: endOf(days),
+              ...(scope === 'agent' ? { agentId } : {}),
+              ...(scope === 'project' ? { projectId } : {}),
+            },
+            { onSuccess: ({ secretKey }) => onMade(secretKey, scope === 'agent' ? agentId : null) },
+          );
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            description="Where it will be used, so that you know it again."
+            placeholder="production"
+            required
+            maxLength={200}
+            data-autofocus
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Radio.Group label="It speaks for" value={scope} onChange={(value) => setScope(value as Scope)}>
+            <Stack gap="xs" mt="xs">
+              {SCOPES.map((one) => (
+                <Radio key={one.value} {...one} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          {scope === 'agent' && (
+            <AgentChoice label="Agent" placeholder="Its name" withAsterisk value={agentId} onChange={setAgentId} />
+          )}
+          {scope === 'project' && (
+            <NativeSelect
+              label="Project"
+              data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
+              value={projectId}
+              onChange={(event) => setProject(event.currentTarget.value)}
+            />
+          )}
+          <Lifetime value={days} onChange={setDays} />
+          {create.error !== null && <Failure error={create.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending} disabled={!ready}>
+              Make the key
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,131 @@
+/** All keys of an organization, in a real browser. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+
+async function scene() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Support bot' })).body.agent.id;
+  const key = async (fields: object): Promise<{ id: string; secretKey: string }> => {
+    const { body } = await call('POST', '/v1/api-keys', fields);
+    return { id: body.key.id, secretKey: body.secretKey };
+  };
+  return { visitor, call, agentId, projectId, key };
+}
+
+test('keys: made for an agent; shown once with how to use it, and gone after a reload', async () => {
+  const { visitor, call } = await scene();
+  const { page } = visitor;
+  await visitor.visit('/keys', 'keys-empty');
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill('production');
+  await page.getByRole('combobox', { name: 'Agent' }).fill('support');
+  await page.getByRole('option', { name: 'Support bot' }).click();
+  await page.getByLabel('Good for').selectOption({ label: '90 days' });
+  await visitor.inspect('keys-new');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const secret = (await page.locator('[data-secret]').textContent())!;
+  expect(secret).toMatch(/^acg_[0-9a-f]+$/);
+  expect(await page.getByLabel('curl', { exact: true }).last().textContent()).toContain(secret);
+  await visitor.inspect('keys-secret');
+  await page.keyboard.press('Escape');
+  expect(await page.locator('[data-secret]').textContent()).toBe(secret); // it does not close by accident
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('row', { name: /production.*Support bot.*never used.*in \d+ days/ }).waitFor();
+  await page.reload();
+  await page.getByRole('row', { name: /production/ }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toContain(secret);
+  const [key] = (await call('GET', '/v1/api-keys')).body.keys;
+  expect([key.scope, key.agentName, secret.startsWith(key.keyPrefix)]).toEqual(['agent', 'Support bot', true]);
+});
+
+test('keys: for a whole project, and how its calls name the agent', async () => {
+  const { visitor, call, projectId } = await scene();
+  const { page } = visitor;
+  await visitor.goto('/keys');
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill('orchestrator');
+  await page.getByRole('radio', { name: 'All agents of a project' }).check();
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('dialog').getByText('x-gateway-agent').waitFor();
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('row', { name: /orchestrator.*all agents of/ }).waitFor();
+  const [key] = (await call('GET', '/v1/api-keys')).body.keys;
+  expect([key.scope, key.projectId, key.expiresAt]).toEqual(['project', projectId, null]);
+});
+
+test('keys: rotated with an overlap in which both work, renamed, and revoked by name', async () => {
+  const { visitor, call, key, agentId } = await scene();
+  const { page } = visitor;
+  const old = await key({ name: 'staging', agentId });
+  await visitor.goto('/keys');
+  await page.getByRole('button', { name: 'Rotate staging' }).click();
+  await page.getByLabel('The old key works on for').selectOption({ label: '7 days' });
+  await page.getByRole('button', { name: 'Rotate key' }).click();
+  const secret = (await page.locator('[data-secret]').textContent())!;
+  expect(secret).not.toBe(old.secretKey);
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('row', { name: /staging.*replaced, still works.*in 7 days/ }).waitFor();
+  const replaced = page.getByRole('row', { name: /replaced/ }).getByRole('button', { name: 'Rotate staging' });
+  expect(await replaced.getAttribute('aria-disabled')).toBe('true');
+
+  await page
+    .getByRole('row', { name: /never used/ })
+    .getByRole('button', { name: 'Edit staging' })
+    .click();
+  await page.getByLabel('Name').fill('staging 2');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('staging 2 is saved.').waitFor();
+  await visitor.visit('/keys', 'keys');
+
+  await page.getByRole('button', { name: 'Revoke staging 2' }).click();
+  const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke key' });
+  expect(await act.isDisabled()).toBe(true);
+  await page.getByLabel('Type staging 2 to go on').fill('staging 2');
+  await act.click();
+  await page.getByText('staging 2 is revoked.').waitFor();
+  await page.getByRole('row', { name: /staging 2/ }).waitFor({ state: 'detached' });
+  const left = (await call('GET', '/v1/api-keys')).body.keys;
+  expect(left.map(({ id }: { id: string }) => id)).toEqual([old.id]);
+});
+
+test('keys: what ends soon says so; found by name, and the back button undoes a filter', async () => {
+  const { visitor, key, agentId } = await scene();
+  const { page } = visitor;
+  await key({ name: 'short', agentId, expiresAt: new Date(Date.now() + 2 * 86_400_000).toISOString() });
+  await key({ name: 'everywhere', scope: 'org' });
+  await visitor.goto('/keys');
+  await page.getByRole('row', { name: /short.*expires soon/ }).waitFor();
+  await page.getByRole('row', { name: /everywhere.*all agents.*never used/ }).waitFor();
+  await page.getByLabel('Search keys').fill('no such key');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('row', { name: /short/ }).waitFor();
+  await page.getByLabel('Status').selectOption('expired');
+  await page.getByText('Nothing matches these filters').waitFor();
+  expect(page.url()).toContain('status=expired');
+  await page.goBack();
+  await page.getByRole('row', { name: /short/ }).waitFor();
+});
+
+test('keys: who may not make one sees why', async () => {
+  const { call } = await scene();
+  const email = `${crypto.randomUUID()}@example.com`;
+  const invited = await call('POST', '/v1/members', { email, role: 'viewer' });
+  const token = invited.body.invitationUrl.split('#token=')[1];
+  const password = 'another good passphrase';
+  await dashboard().stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
+  const viewer = await dashboard().open();
+  await viewer.signIn(email, password);
+  await viewer.goto('/keys');
+  const button = viewer.page.getByRole('button', { name: 'New key' }).first();
+  expect(await button.getAttribute('title')).toBe(
+    'This needs the role admin; yours is viewer. An owner of the organization can change it.',
+  );
+});
