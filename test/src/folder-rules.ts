@@ -68,7 +68,7 @@ const controlplane: FolderRules = {
     'watch',
   ],
   contexts: ['accounts', 'agents', 'db', 'grpc', 'limits', 'providers', 'providers/catalogue', 'providers/custom'],
-  webhooks: ['accounts', 'audit', 'db', 'domain', 'events', 'http', 'ops'],
+  webhooks: ['accounts', 'audit', 'auth', 'db', 'domain', 'events', 'http', 'ops'],
 };
 
 /** What runs in the browser. */

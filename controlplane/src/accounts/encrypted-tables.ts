@@ -3,11 +3,12 @@ import type { SealIdentity } from './vault.js';
 
 export interface EncryptedTable {
   /** With the columns id, org_id, key_id, nonce and ciphertext. */
-  readonly name: 'provider_accounts' | 'webhook_endpoints';
+  readonly name: 'provider_accounts' | 'webhook_endpoints' | 'webhook_previous_secrets';
   readonly purpose: SealIdentity['purpose'];
 }
 
 export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'provider_accounts', purpose: 'account' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
+  { name: 'webhook_previous_secrets', purpose: 'webhook' },
 ];

@@ -9,6 +9,7 @@ const FACT_KEEP_DAYS = 62;
 
 /** Deletes what is too old, at most some 100 000 rows per table and call. */
 export async function pruneEvents(sql: Sql): Promise<void> {
+  await sql`delete from webhook_previous_secrets where until < now()`;
   await deleteInSteps(async () => {
     const rows = await sql`
       delete from webhook_deliveries where id in (

@@ -4,6 +4,7 @@ import type { Logger } from '@acg/base/log';
 import type { Names } from '@acg/base/names/names';
 import type { GatewayHandlers } from '@acg/proto/service';
 import type { Vault } from '../accounts/vault.js';
+import { Throttle } from '../auth/throttle.js';
 import { CircuitBoard } from '../circuit/board.js';
 import { CircuitFeed } from '../circuit/circuit-feed.js';
 import { acquireProbe, releaseProbe } from '../circuit/probe-handlers.js';
@@ -119,6 +120,6 @@ function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames
     timeoutMs: config.webhookTimeoutMs,
     observe: addWebhookMetrics(metrics, sql),
   });
-  webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs, tenantNames));
+  webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs, tenantNames, new Throttle(sql)));
   return { sender, dispatcher };
 }

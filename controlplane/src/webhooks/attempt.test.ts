@@ -20,6 +20,7 @@ function attempt(lookup: () => Promise<never>, timeoutMs = 30_000) {
     event: 'agent.created',
     body: '{}',
     secret: new Secret('whsec_test'),
+    previousSecret: null,
   };
   return attemptDelivery(agent, delivery, timeoutMs, new AbortController());
 }

@@ -15,6 +15,8 @@ interface DeliveryRequest {
   /** The raw body: signed and sent as it is. */
   readonly body: string;
   readonly secret: Secret;
+  /** The one before, while it signs beside it. */
+  readonly previousSecret: Secret | null;
 }
 
 /** Why an attempt failed. The receiver's own words are never among it. */
@@ -74,13 +76,18 @@ export async function attemptDelivery(
   }
 }
 
-const headersOf = (delivery: DeliveryRequest): Record<string, string> => ({
-  'content-type': 'application/json',
-  'user-agent': USER_AGENT,
-  'x-webhook-signature': signBody(delivery.secret, delivery.body),
-  'x-webhook-event': delivery.event,
-  'x-webhook-delivery': delivery.deliveryId,
-});
+function headersOf({ secret, previousSecret, body, event, deliveryId }: DeliveryRequest): Record<string, string> {
+  const signatures = [secret, ...(previousSecret === null ? [] : [previousSecret])].map((key) => signBody(key, body));
+  return {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    // A receiver that compares one signature with one secret goes on with the old one until the overlap is over.
+    'x-webhook-signature': signatures.at(-1)!,
+    'x-webhook-signatures': signatures.map((signature) => `v1=${signature}`).join(),
+    'x-webhook-event': event,
+    'x-webhook-delivery': deliveryId,
+  };
+}
 
 /** Reads the body up to its bound and drops it; breaking out of the loop destroys the connection. */
 async function discard(body: AsyncIterable<Buffer>): Promise<void> {

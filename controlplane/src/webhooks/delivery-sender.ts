@@ -7,7 +7,7 @@ import { createAgent } from '@acg/base/dialer/undici-connector';
 import type { Logger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import type { Agent } from 'undici';
-import type { Vault } from '../accounts/vault.js';
+import type { Sealed, Vault } from '../accounts/vault.js';
 import { attemptDelivery, type DeliveryAttempt } from './attempt.js';
 import type { ClaimedDelivery } from './queue.js';
 
@@ -38,13 +38,14 @@ export class DeliverySender {
 
   /** Never rejects. */
   async send(delivery: ClaimedDelivery, stop: AbortController): Promise<DeliveryAttempt> {
-    const secret = this.#openSecret(delivery);
+    const secret = this.#openSecret(delivery, delivery);
+    const previousSecret = delivery.previous === null ? null : this.#openSecret(delivery, delivery.previous);
     if (secret === null) return { statusCode: null, error: 'secret_unreadable' };
     const { id, url, event, payload, orgId } = delivery;
     const tenant = this.#tenants.get(orgId) ?? this.#addTenant(orgId);
     tenant.running++;
     try {
-      const request = { deliveryId: id, url, event, body: payload, secret };
+      const request = { deliveryId: id, url, event, body: payload, secret, previousSecret };
       return await attemptDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
     } finally {
       if (--tenant.running === 0 && this.#tenants.delete(orgId)) void tenant.agent.close();
@@ -73,12 +74,12 @@ export class DeliverySender {
     return tenant;
   }
 
-  #openSecret(delivery: ClaimedDelivery): Secret | null {
-    const identity = { purpose: 'webhook', orgId: delivery.orgId, id: delivery.endpointId } as const;
+  #openSecret({ orgId, endpointId }: ClaimedDelivery, sealed: Sealed): Secret | null {
+    const identity = { purpose: 'webhook', orgId, id: endpointId } as const;
     try {
-      return new Secret(this.#options.vault.open(identity, delivery));
+      return new Secret(this.#options.vault.open(identity, sealed));
     } catch (error) {
-      this.#options.log.error({ err: error, endpointId: delivery.endpointId }, 'signing secret unreadable');
+      this.#options.log.error({ err: error, endpointId }, 'signing secret unreadable');
       return null;
     }
   }

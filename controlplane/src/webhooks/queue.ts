@@ -16,6 +16,8 @@ export interface ClaimedDelivery extends Sealed {
   readonly url: string;
   readonly event: string;
   readonly payload: string;
+  /** The endpoint's secret before this one, while it signs as well. */
+  readonly previous: Sealed | null;
   /** Attempts before this one since the delivery was queued. */
   readonly attempts: number;
 }
@@ -51,7 +53,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  */
 export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
   const { after, endpointsMax = ENDPOINTS_MAX } = options;
-  const rows = await sql<(ClaimedDelivery & { readonly next: string | null })[]>`
+  const rows = await sql<ClaimRow[]>`
     with recursive waiting as (
       (select endpoint_id, 1 as position from webhook_deliveries
         where status = 'pending' and endpoint_id > ${after ?? BEFORE_ALL}::uuid order by endpoint_id limit 1)
@@ -82,14 +84,35 @@ export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
     claimed as (update webhook_deliveries d
        set lease = gen_random_uuid(), next_attempt_at = now() + ${options.leaseMs} * interval '1 millisecond'
       from due, webhook_endpoints e
+      left join webhook_previous_secrets s on s.id = e.id and s.until > now()
      where d.id = due.id and e.id = d.endpoint_id
     returning d.id, d.lease, d.endpoint_id as "endpointId", d.org_id as "orgId", e.url, d.event, d.payload,
-              d.attempts, e.key_id as "keyId", e.nonce, e.ciphertext)
+              d.attempts, e.key_id as "keyId", e.nonce, e.ciphertext,
+              s.key_id as "previousKeyId", s.nonce as "previousNonce", s.ciphertext as "previousCiphertext")
     -- The last step of the walk has no endpoint when there was none left.
     select c.*, w.endpoint_id as next
       from (select 1) one left join (select endpoint_id from waiting order by position desc limit 1) w on true
       left join claimed c on true`;
-  return { deliveries: rows[0]!.id === null ? [] : rows, next: rows[0]!.next };
+  return { deliveries: rows[0]!.id === null ? [] : rows.map(claimed), next: rows[0]!.next };
+}
+
+interface ClaimRow extends Omit<ClaimedDelivery, 'previous'> {
+  readonly next: string | null;
+  readonly previousKeyId: string | null;
+  readonly previousNonce: Buffer | null;
+  readonly previousCiphertext: Buffer | null;
+}
+
+function claimed({
+  next: _,
+  previousKeyId,
+  previousNonce,
+  previousCiphertext,
+  ...delivery
+}: ClaimRow): ClaimedDelivery {
+  const previous =
+    previousKeyId === null ? null : { keyId: previousKeyId, nonce: previousNonce!, ciphertext: previousCiphertext! };
+  return { ...delivery, previous };
 }
 
 export interface Outcome {

@@ -14,11 +14,16 @@ import {
   EndpointPatch,
   EndpointQuery,
   EndpointReply,
+  ReplayInput,
+  ReplayReply,
+  SecretRotation,
+  TestInput,
 } from './schema.js';
 import type { WebhookService } from './service.js';
 
 export function webhookRoutes(app: App, webhooks: WebhookService): void {
   endpointRoutes(app, webhooks);
+  actionRoutes(app, webhooks);
   deliveryRoutes(app, webhooks);
 }
 
@@ -37,6 +42,11 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     { config: { access: 'admin' }, schema: { body: EndpointInput, response: { 201: EndpointCreated } } },
     async ({ actor, body }, reply) => reply.code(201).send({ endpoint: await webhooks.create(actor, body) }),
   );
+  app.get(
+    '/v1/webhooks/:id',
+    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: EndpointReply } } },
+    async ({ actor, params }) => ({ endpoint: await webhooks.get(actor, params.id) }),
+  );
   app.patch(
     '/v1/webhooks/:id',
     {
@@ -53,17 +63,38 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
       return { deleted: true as const };
     },
   );
+}
+
+function actionRoutes(app: App, webhooks: WebhookService): void {
   app.post(
     '/v1/webhooks/:id/test',
     {
-      config: { access: 'admin' },
+      config: { access: 'admin', bodyOptional: true },
       schema: {
-        description: 'Queues a sample of the first event that the endpoint subscribes to; its ids are nil UUIDs.',
+        description: 'Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs.',
         params: IdParams,
+        body: TestInput,
         response: { 201: DeliveryReply },
       },
     },
-    async ({ actor, params }, reply) => reply.code(201).send({ delivery: await webhooks.test(actor, params.id) }),
+    async ({ actor, params, body }, reply) =>
+      reply.code(201).send({ delivery: await webhooks.test(actor, params.id, body.event) }),
+  );
+  app.post(
+    '/v1/webhooks/:id/rotate',
+    {
+      config: { access: 'admin', bodyOptional: true },
+      schema: { params: IdParams, body: SecretRotation, response: { 200: EndpointCreated } },
+    },
+    async ({ actor, params, body }) => ({ endpoint: await webhooks.rotate(actor, params.id, body.graceSeconds) }),
+  );
+  app.post(
+    '/v1/webhooks/:id/replay',
+    {
+      config: { access: 'admin' },
+      schema: { params: IdParams, body: ReplayInput, response: { 200: ReplayReply } },
+    },
+    async ({ actor, params, body }) => webhooks.replay(actor, params.id, body),
   );
 }
 

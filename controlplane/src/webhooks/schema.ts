@@ -22,6 +22,11 @@ export const Endpoint = Type.Object({
     anyOf: [{ type: 'string', enum: ['failing'] }, { type: 'null' }],
     description: 'failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on.',
   }),
+  previousSecretUntil: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'Until then the secret before the present one signs as well.',
+  }),
   createdAt: Timestamp,
 });
 export type Endpoint = Static<typeof Endpoint>;
@@ -42,6 +47,44 @@ export const EndpointCreated = Type.Object({
     secret: Type.String({ description: 'Signs every delivery. Shown only in this answer.' }),
   }),
 });
+export const TestInput = Body({
+  event: Type.Optional(
+    Type.Unsafe<EventName>({ ...Event, description: 'One that the endpoint subscribes to; its first unless given.' }),
+  ),
+});
+
+/** 7 days. */
+const GRACE_MAX_S = 604_800;
+export const SecretRotation = Body({
+  graceSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: GRACE_MAX_S,
+      default: 86_400,
+      description: 'How long the old secret signs beside the new one; 0: not at all.',
+    }),
+  ),
+});
+
+const Replayable = Type.Unsafe<'failed' | 'success'>({ type: 'string', enum: ['failed', 'success'] });
+export const ReplayInput = Body({
+  start: Type.String({ format: 'date-time', description: 'Deliveries that were made from then on,' }),
+  end: Type.String({ format: 'date-time', description: 'and before then.' }),
+  status: Type.Optional(
+    Type.Array(Replayable, { minItems: 1, uniqueItems: true, description: 'Only these; failed unless given.' }),
+  ),
+  event: Type.Optional(Event),
+});
+export type ReplayInput = Static<typeof ReplayInput>;
+export const ReplayReply = Type.Object({
+  replayed: Type.Integer({ description: 'Queued again, the oldest first; at most 1000 in a call.' }),
+  remaining: Type.Integer({ description: 'Of the range, not queued.' }),
+  until: Type.Union([Timestamp, Type.Null()], {
+    description: 'When the last one of them was made: the start of the next call. Null: there was none.',
+  }),
+});
+export type ReplayReply = Static<typeof ReplayReply>;
+
 export const EndpointList = Type.Object({ endpoints: Type.Array(Endpoint), ...PageReply });
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);

@@ -4,9 +4,10 @@ import type { Names } from '@acg/base/names/names';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Vault } from '../accounts/vault.js';
 import { recordAudit } from '../audit/trail.js';
+import type { Throttle } from '../auth/throttle.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
-import { SAMPLES } from '../events/catalogue.js';
+import { type EventName, SAMPLES } from '../events/catalogue.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type {
@@ -17,12 +18,20 @@ import type {
   EndpointInput,
   EndpointPatch,
   EndpointQuery,
+  ReplayInput,
+  ReplayReply,
 } from './schema.js';
 import { newSigningSecret } from './sign.js';
 import * as store from './store.js';
 
 /** Each event costs one delivery per endpoint, so an organization has so many and no more. */
 const ENDPOINTS_MAX = 100;
+const GRACE_DEFAULT_S = 86_400;
+const REPLAYED_MAX = 1_000;
+/** Of one organization. */
+const REPLAYS_MAX = 20;
+const REPLAYS_WINDOW_S = 3_600;
+const PAUSED = 'the endpoint is paused: set its status to active first';
 
 export class WebhookService {
   constructor(
@@ -30,11 +39,18 @@ export class WebhookService {
     readonly vault: Vault,
     readonly allowCidrs: readonly string[],
     readonly names: Names,
+    readonly throttle: Throttle,
   ) {}
 
   async list(actor: Actor, query: EndpointQuery, page: Page): Promise<Listed<Endpoint>> {
     const { rows, total } = await store.listEndpoints(this.sql, actor.orgId, query, page);
     return { rows: rows.map(present), total };
+  }
+
+  async get(actor: Actor, id: string): Promise<Endpoint> {
+    const row = await store.findEndpoint(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('webhook endpoint');
+    return present(row);
   }
 
   /** The only time that the signing secret is shown. */
@@ -88,14 +104,55 @@ export class WebhookService {
     });
   }
 
-  /** Queues a sample of the first event that the endpoint subscribes to. */
-  async test(actor: Actor, id: string): Promise<Delivery> {
+  /** A new signing secret; the old one signs beside it for a while. The only time that the new one is shown. */
+  async rotate(actor: Actor, id: string, graceSeconds = GRACE_DEFAULT_S): Promise<Endpoint & { secret: string }> {
+    const { orgId } = actor;
+    const secret = newSigningSecret();
+    const sealed = this.vault.seal({ purpose: 'webhook', orgId, id }, secret.reveal());
+    const row = await this.sql.begin(async (tx) => {
+      if ((await store.loadEndpoint(tx, orgId, id)) === null) throw new NotFound('webhook endpoint');
+      const rotated = await store.replaceSecret(tx, id, sealed, graceSeconds);
+      const until = rotated.previousSecretUntil?.toISOString() ?? null;
+      const changes = { secret: ['[secret]', '[secret]'], previousSecretUntil: [null, until] } as const;
+      await recordAudit(tx, actor, 'webhook.rotate', { type: 'webhook', id }, changes);
+      return rotated;
+    });
+    return { ...present(row), secret: secret.reveal() };
+  }
+
+  /**
+   * Queues finished deliveries of a time range anew. What goes to somebody's server is bounded per call and per
+   * organization; how fast it goes, by the dispatcher as for every delivery.
+   */
+  async replay(actor: Actor, id: string, input: ReplayInput): Promise<ReplayReply> {
+    const [start, end] = [new Date(input.start), new Date(input.end)];
+    if (!(start < end)) throw new InvalidInput('end must be after start');
+    if ((await store.findEndpoint(this.sql, actor.orgId, id)) === null) throw new NotFound('webhook endpoint');
+    await this.throttle.count(`replay:${actor.orgId}`, REPLAYS_MAX, REPLAYS_WINDOW_S, 'replays of deliveries');
     return this.sql.begin(async (tx) => {
       const endpoint = await store.loadEndpoint(tx, actor.orgId, id);
       if (endpoint === null) throw new NotFound('webhook endpoint');
-      if (endpoint.status === 'paused') throw new Conflict('the endpoint is paused: set its status to active first');
+      if (endpoint.status === 'paused') throw new Conflict(PAUSED);
+      const { status: statuses = ['failed'], event = null } = input;
+      const range = { start, end, statuses, event, limit: REPLAYED_MAX };
+      const { replayed, remaining, until } = await store.requeueRange(tx, id, range);
+      const changes = { start: [null, input.start], end: [null, input.end], replayed: [null, replayed] } as const;
+      await recordAudit(tx, actor, 'webhook.replay', { type: 'webhook', id }, changes);
+      await store.wakeWorkers(tx);
+      return { replayed, remaining, until: until?.toISOString() ?? null };
+    });
+  }
+
+  /** Queues a sample of an event that the endpoint subscribes to, the first unless one is named. */
+  async test(actor: Actor, id: string, chosen?: EventName): Promise<Delivery> {
+    return this.sql.begin(async (tx) => {
+      const endpoint = await store.loadEndpoint(tx, actor.orgId, id);
+      if (endpoint === null) throw new NotFound('webhook endpoint');
+      if (endpoint.status === 'paused') throw new Conflict(PAUSED);
       const now = new Date();
-      const event = endpoint.events[0]!;
+      const event = chosen ?? endpoint.events[0]!;
+      if (!endpoint.events.includes(event))
+        throw new InvalidInput(`event: the endpoint does not subscribe to ${event}`);
       const row = await store.insertDelivery(tx, {
         id: uuidv7(now.getTime()),
         endpointId: id,
@@ -146,6 +203,7 @@ const present = (row: store.EndpointRow): Endpoint => ({
   events: row.events,
   status: row.status,
   pausedReason: row.pausedReason,
+  previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
   createdAt: row.createdAt.toISOString(),
 });
 

@@ -13,6 +13,7 @@ export interface EndpointRow {
   readonly status: 'active' | 'paused';
   /** Null when a person paused it. */
   readonly pausedReason: 'failing' | null;
+  readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
 }
 
@@ -29,7 +30,9 @@ export interface DeliveryRow {
 }
 
 const endpointColumns = (sql: Sql | Tx) =>
-  sql`id, url, events, status, paused_reason as "pausedReason", created_at as "createdAt"`;
+  sql`id, url, events, status, paused_reason as "pausedReason",
+      (select s.until from webhook_previous_secrets s where s.id = webhook_endpoints.id and s.until > now())
+        as "previousSecretUntil", created_at as "createdAt"`;
 const deliveryColumns = (sql: Sql | Tx) => sql`
   id, endpoint_id as "endpointId", event, status, status_code as "statusCode", error, attempts,
   last_attempt_at as "lastAttemptAt", created_at as "createdAt"`;
@@ -84,6 +87,28 @@ export async function loadEndpoint(tx: Tx, orgId: string, id: string): Promise<E
   const [row] = await tx<EndpointRow[]>`
     select ${endpointColumns(tx)} from webhook_endpoints where org_id = ${orgId} and id = ${id} for update`;
   return row ?? null;
+}
+
+export async function findEndpoint(sql: Sql, orgId: string, id: string): Promise<EndpointRow | null> {
+  const [row] = await sql<EndpointRow[]>`
+    select ${endpointColumns(sql)} from webhook_endpoints where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** The present secret becomes the previous one for so long, in place of the one before it. */
+export async function replaceSecret(tx: Tx, id: string, sealed: Sealed, graceS: number): Promise<EndpointRow> {
+  await tx`delete from webhook_previous_secrets where id = ${id}`;
+  if (graceS > 0) {
+    await tx`
+      insert into webhook_previous_secrets (id, org_id, key_id, nonce, ciphertext, until)
+      select id, org_id, key_id, nonce, ciphertext, now() + make_interval(secs => ${graceS})
+        from webhook_endpoints where id = ${id}`;
+  }
+  const [row] = await tx<EndpointRow[]>`
+    update webhook_endpoints set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext}
+     where id = ${id}
+    returning ${endpointColumns(tx)}`;
+  return row!;
 }
 
 export async function endpointExists(sql: Sql, orgId: string, id: string): Promise<boolean> {
@@ -172,6 +197,37 @@ export async function requeueFailed(
   if (row !== undefined) return { failed: true, row };
   const [other] = await tx`select 1 from webhook_deliveries where org_id = ${orgId} and id = ${id}`;
   return other === undefined ? null : { failed: false };
+}
+
+interface Replay {
+  readonly start: Date;
+  readonly end: Date;
+  readonly statuses: readonly ('failed' | 'success')[];
+  readonly event: EventName | null;
+  readonly limit: number;
+}
+
+/** Queues the oldest finished deliveries of the range anew. */
+export async function requeueRange(
+  tx: Tx,
+  endpointId: string,
+  { start, end, statuses, event, limit }: Replay,
+): Promise<{ readonly replayed: number; readonly remaining: number; readonly until: Date | null }> {
+  const matching = tx`
+    endpoint_id = ${endpointId} and created_at >= ${start} and created_at < ${end} and status = any(${[...statuses]})
+    and (${event}::text is null or event = ${event})`;
+  const [row] = await tx<{ total: number; replayed: number; until: Date | null }[]>`
+    with matching as (select count(*) as total from webhook_deliveries where ${matching}),
+    chosen as (
+      select id from webhook_deliveries where ${matching} order by created_at, id limit ${limit} for update skip locked),
+    queued as (
+      update webhook_deliveries d
+         set status = 'pending', attempts = 0, status_code = null, error = null, next_attempt_at = now(), lease = null
+        from chosen where d.id = chosen.id
+      returning d.created_at)
+    select (select total from matching) as total, count(*) as replayed, max(created_at) as until from queued`;
+  const { total, replayed, until } = row!;
+  return { replayed, remaining: total - replayed, until };
 }
 
 /** Wakes the workers of every control plane when the transaction commits. */

@@ -41,6 +41,7 @@ test('webhooks: created with a secret shown once, listed, changed, deleted; stra
     events: ['agent.created', 'usage.threshold'],
     status: 'active',
     pausedReason: null,
+    previousSecretUntil: null,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
   const list = await admin.call('GET', '/v1/webhooks');

@@ -94,7 +94,7 @@ function endpointCommands(group: Command, { begin }: Tree): void {
       const run = begin();
       const client = await run.client();
       const id = await findEndpoint(client, text);
-      const answer = await client.post('/v1/webhooks/{id}/test', { params: { path: { id } } });
+      const answer = await client.post('/v1/webhooks/{id}/test', { params: { path: { id } }, body: {} });
       run.show(answer, () =>
         run.done(`${answer.delivery.event} is on its way: acg webhooks delivery ${answer.delivery.id}`),
       );

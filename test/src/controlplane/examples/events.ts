@@ -53,8 +53,23 @@ export const EVENT_EXAMPLES: Examples = {
   },
   'DELETE /v1/webhooks/:id': { prepare: async (context) => ({ params: { id: await newEndpoint(context) } }) },
   'POST /v1/webhooks/:id/test': {
-    prepare: async (context) => ({ params: { id: await newEndpoint(context) } }),
+    prepare: async (context) => ({ params: { id: await newEndpoint(context) }, body: { event: 'agent.created' } }),
     success: 201,
+  },
+  'GET /v1/webhooks/:id': { prepare: async (context) => ({ params: { id: await newEndpoint(context) } }) },
+  'POST /v1/webhooks/:id/rotate': {
+    prepare: async (context) => ({ params: { id: await newEndpoint(context) }, body: { graceSeconds: 60 } }),
+  },
+  'POST /v1/webhooks/:id/replay': {
+    prepare: async (context) => ({
+      params: { id: await newEndpoint(context) },
+      body: {
+        start: '2026-01-01T00:00:00.000Z',
+        end: '2999-01-01T00:00:00.000Z',
+        status: ['failed'],
+        event: 'agent.created',
+      },
+    }),
   },
   'GET /v1/webhooks/:endpointId/deliveries': {
     prepare: async (context) => ({ params: { endpointId: await newEndpoint(context) } }),
