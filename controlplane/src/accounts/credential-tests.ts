@@ -20,8 +20,9 @@ import { type ProbeResult, probeCredential } from '../providers/credential-probe
 import { type AssignableProvider, upstreamOf } from '../providers/upstream-of.js';
 import { invalidate } from '../watch/invalidate.js';
 import { openCredentials } from './credentials.js';
-import type { AccountInput, TestReply } from './schema.js';
+import type { TestInput, TestReply } from './schema.js';
 import type { AccountService } from './service.js';
+import { contextsOn } from './shared-service.js';
 import * as store from './store.js';
 
 /** At a time in this process; a provider of a tenant's own may keep each waiting. */
@@ -53,7 +54,7 @@ export class CredentialTests implements UsageObserver {
   ) {}
 
   /** Credentials that are not stored yet. */
-  async testGiven(actor: Actor, input: Pick<AccountInput, 'providerSlug' | 'credentials'>): Promise<TestReply> {
+  async testGiven(actor: Actor, input: TestInput): Promise<TestReply> {
     const { assignable, credentials } = await this.accounts.parse(actor, input.providerSlug, input.credentials);
     return replyOf(await this.#probe(actor.orgId, assignable, credentials));
   }
@@ -62,6 +63,13 @@ export class CredentialTests implements UsageObserver {
   async test(actor: Actor, id: string): Promise<TestReply> {
     const result = await this.#testAccount(actor.orgId, id);
     if (result === null) throw new NotFound('provider account');
+    return replyOf(result);
+  }
+
+  /** The same for a shared credential. */
+  async testShared(actor: Actor, id: string): Promise<TestReply> {
+    const result = await this.#test(actor.orgId, await store.loadSealedShared(this.sql, actor.orgId, id));
+    if (result === null) throw new NotFound('credential');
     return replyOf(result);
   }
 
@@ -82,17 +90,42 @@ export class CredentialTests implements UsageObserver {
     for (const [id, at] of this.#suspected) if (nowMs - at >= SUSPECT_AGAIN_MS) this.#suspected.delete(id);
     const suspects = [...this.#waiting].slice(0, RETESTS_PER_TURN);
     for (const [id] of suspects) this.#waiting.delete(id);
-    const refused = await store.refusedBefore(this.sql, RETEST_AFTER_MS, RETESTS_PER_TURN);
-    const due = [...suspects, ...refused.map((row) => [row.id, row.orgId] as const)];
+    const [own, shared] = await this.#refusedBefore();
     // Together: whoever's provider hangs keeps its own organization's tests waiting.
-    const outcomes = await Promise.allSettled(due.map(([id, orgId]) => this.#testAccount(orgId, id)));
+    const outcomes = await Promise.allSettled([
+      ...suspects.map(([id, orgId]) => this.#testSuspect(orgId, id, nowMs)),
+      ...own!.map(({ id, orgId }) => this.#testAccount(orgId, id)),
+      ...shared!.map(async ({ id, orgId }) => this.#test(orgId, await store.loadSealedShared(this.sql, orgId, id))),
+    ]);
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected' && !(outcome.reason instanceof TooManyAttempts)) throw outcome.reason;
     }
   }
 
-  async #testAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+  #refusedBefore() {
+    const of = (table: 'provider_accounts' | 'credentials') =>
+      store.refusedBefore(this.sql, table, RETEST_AFTER_MS, RETESTS_PER_TURN);
+    return Promise.all([of('provider_accounts'), of('credentials')]);
+  }
+
+  /** Many accounts' refused calls are one question about the credential that they share. */
+  #testedLately(credentialId: string | null, nowMs: number): boolean {
+    if (credentialId === null) return false;
+    if (this.#suspected.has(credentialId)) return true;
+    this.#suspected.set(credentialId, nowMs);
+    return false;
+  }
+
+  async #testSuspect(orgId: string, id: string, nowMs: number): Promise<void> {
     const sealed = await store.loadSealed(this.sql, orgId, id);
+    if (!this.#testedLately(sealed?.credentialId ?? null, nowMs)) await this.#test(orgId, sealed);
+  }
+
+  async #testAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+    return this.#test(orgId, await store.loadSealed(this.sql, orgId, id));
+  }
+
+  async #test(orgId: string, sealed: store.SealedAccount | null): Promise<ProbeResult | null> {
     if (sealed === null) return null;
     // A credential never follows to another host, not even for a test.
     if (!sealed.usable) return UNUSABLE;
@@ -105,15 +138,17 @@ export class CredentialTests implements UsageObserver {
   }
 
   /** Only what the provider refused itself comes back by a test; a moved address needs its credential again. */
-  async #conclude(orgId: string, account: store.SealedAccount, refused: boolean): Promise<void> {
+  async #conclude(orgId: string, sealed: store.SealedAccount, refused: boolean): Promise<void> {
     await this.sql.begin(async (tx) => {
-      const changed = await store.concludeTest(tx, orgId, account, refused);
+      const changed = await store.concludeTest(tx, orgId, sealed, refused);
       if (!changed) return;
-      this.log.info({ accountId: account.id, orgId, refused }, 'credential tested');
-      const { id: accountId, agentId, providerSlug } = account;
-      const data = { providerSlug, accountId, credentialId: null, agentId, orgId };
+      const { providerSlug, credentialId } = sealed;
+      const [accountId, agentId] = credentialId === null ? [sealed.id, sealed.agentId] : [null, null];
+      this.log.info({ accountId, credentialId, orgId, refused }, 'credential tested');
+      const data = { providerSlug, accountId, credentialId, agentId, orgId };
       await appendEvent(tx, orgId, refused ? 'credential.refused' : 'credential.accepted', data);
-      await invalidate(tx, [{ kind: 'agent', id: account.agentId }]);
+      const stale = credentialId === null ? null : await contextsOn(tx, orgId, credentialId);
+      await invalidate(tx, stale ?? [{ kind: 'agent', id: agentId! }]);
     });
   }
 

@@ -3,13 +3,22 @@ import { type Logger, maskSecrets } from '@acg/base/log';
 import type { Credentials } from '../providers/catalogue/provider.js';
 import type { Sealed, Vault } from './vault.js';
 
-export function sealCredentials(vault: Vault, orgId: string, accountId: string, credentials: Credentials): Sealed {
-  return vault.seal({ purpose: 'account', orgId, id: accountId }, JSON.stringify(credentials));
+/** Whose they are: one account's, or shared. */
+interface CredentialsOwner {
+  readonly purpose: 'account' | 'credential';
+  readonly orgId: string;
+  readonly id: string;
 }
+
+export const sealCredentials = (vault: Vault, owner: CredentialsOwner, credentials: Credentials): Sealed =>
+  vault.seal(owner, JSON.stringify(credentials));
 
 /** Base64, as the bytes come out of JSON rows. */
 interface EncodedSeal {
-  readonly id: string;
+  /** Of the account; null: of no account in particular. */
+  readonly id: string | null;
+  /** Of the shared credential; null: they are the account's own. */
+  readonly credentialId: string | null;
   readonly keyId: string;
   readonly nonce: string;
   readonly ciphertext: string;
@@ -22,10 +31,13 @@ export function openCredentials(vault: Vault, log: Logger, orgId: string, accoun
     nonce: Buffer.from(account.nonce, 'base64'),
     ciphertext: Buffer.from(account.ciphertext, 'base64'),
   };
+  const { id, credentialId } = account;
+  const owner: CredentialsOwner =
+    credentialId === null ? { purpose: 'account', orgId, id: id! } : { purpose: 'credential', orgId, id: credentialId };
   try {
-    return JSON.parse(vault.open({ purpose: 'account', orgId, id: account.id }, sealed)) as Credentials;
+    return JSON.parse(vault.open(owner, sealed)) as Credentials;
   } catch (error) {
-    log.error({ accountId: account.id, orgId }, maskSecrets((error as Error).message));
+    log.error({ accountId: id, credentialId, orgId }, maskSecrets((error as Error).message));
     return null;
   }
 }

@@ -3,12 +3,13 @@ import type { SealIdentity } from './vault.js';
 
 export interface EncryptedTable {
   /** With the columns id, org_id, key_id, nonce and ciphertext. */
-  readonly name: 'provider_accounts' | 'webhook_endpoints' | 'webhook_previous_secrets';
+  readonly name: 'provider_accounts' | 'credentials' | 'webhook_endpoints' | 'webhook_previous_secrets';
   readonly purpose: SealIdentity['purpose'];
 }
 
 export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'provider_accounts', purpose: 'account' },
+  { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
 ];

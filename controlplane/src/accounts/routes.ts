@@ -36,7 +36,7 @@ export function accountRoutes(app: App, accounts: AccountService, tests: Credent
   app.post(
     '/v1/providers/accounts',
     {
-      config: { access: 'admin', project: { body: { agentId: 'agent' } } },
+      config: { access: 'admin', project: { body: { agentId: 'agent', credentialId: 'credential' } } },
       schema: { body: AccountInput, response: { 201: AccountReply } },
     },
     async ({ actor, body }, reply) => reply.code(201).send({ account: await accounts.create(actor, body) }),

@@ -2,13 +2,20 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 
-const Status = Type.Unsafe<'active' | 'needs_credentials'>({ type: 'string', enum: ['active', 'needs_credentials'] });
+export type AccountStatus = 'active' | 'needs_credentials';
+export const AccountStatus = Type.Unsafe<AccountStatus>({ type: 'string', enum: ['active', 'needs_credentials'] });
+export const ProviderSlug = Type.String({ minLength: 1, maxLength: 40 });
 
 export const Account = Type.Object({
   id: Uuid,
   agentId: Uuid,
   providerSlug: Type.String(),
-  status: Status,
+  status: AccountStatus,
+  credentialId: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'uuid',
+    description: 'Of the shared credential that it uses; null: it has its own.',
+  }),
   isByok: Type.Literal('true', { description: 'The text true.' }),
   mode: Type.Literal('byok'),
   allowSensitivePaths: Type.Boolean({ description: 'Calls that hand out credentials pass.' }),
@@ -17,7 +24,7 @@ export const Account = Type.Object({
 export type Account = Static<typeof Account>;
 
 /** The fields depend on the provider, so they are checked by its own rules (providers/catalogue/credentials.ts). */
-const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
+export const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   description: 'The provider’s own fields; write-only, stored encrypted.',
@@ -29,8 +36,11 @@ const AllowSensitivePaths = Type.Boolean({
 
 export const AccountInput = Body({
   agentId: Uuid,
-  providerSlug: Type.String({ minLength: 1, maxLength: 40 }),
-  credentials: CredentialsInput,
+  providerSlug: ProviderSlug,
+  credentials: Type.Optional(CredentialsInput),
+  credentialId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'A shared credential of that provider, instead of credentials.' }),
+  ),
   allowSensitivePaths: Type.Optional(AllowSensitivePaths),
 });
 export type AccountInput = Static<typeof AccountInput>;
@@ -39,9 +49,10 @@ export const AccountPatch = Body({ allowSensitivePaths: AllowSensitivePaths });
 export type AccountPatch = Static<typeof AccountPatch>;
 
 export const TestInput = Body({
-  providerSlug: Type.String({ minLength: 1, maxLength: 40 }),
+  providerSlug: ProviderSlug,
   credentials: CredentialsInput,
 });
+export type TestInput = Static<typeof TestInput>;
 export const TestReply = Type.Object({
   ok: Type.Boolean({ description: 'The provider takes the credential.' }),
   status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null: the provider did not answer.' }),

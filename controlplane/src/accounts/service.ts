@@ -16,10 +16,12 @@ import { type AssignableProvider, credentialFieldsOf, sharedCircuitOf } from '..
 import { invalidate } from '../watch/invalidate.js';
 import { sealCredentials } from './credentials.js';
 import type { Account, AccountInput, AccountPatch } from './schema.js';
+import { lockShared } from './shared-store.js';
 import * as store from './store.js';
 import type { Vault } from './vault.js';
 
 type Given = Readonly<Record<string, unknown>>;
+type HeldCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKey'>;
 type Held = { readonly assignable: AssignableProvider; readonly customProviderId: string | null };
 
 export class AccountService {
@@ -44,23 +46,28 @@ export class AccountService {
   /** Throws {@link Conflict} when the agent has an account with the provider already. */
   async create(actor: Actor, input: AccountInput): Promise<Account> {
     const { orgId } = actor;
-    const { agentId, providerSlug } = input;
+    const { agentId, providerSlug, credentials, credentialId = null } = input;
+    if ((credentials === undefined) === (credentialId === null)) {
+      throw new InvalidInput('give either credentials or credentialId');
+    }
     await this.agents.get(actor, agentId);
-    await this.#checkAddresses(actor.orgId, providerSlug, input.credentials);
+    if (credentials !== undefined) await this.checkAddresses(orgId, providerSlug, credentials);
     try {
       return await this.sql.begin(async (tx) => {
-        await this.agents.lock(tx, orgId, agentId);
-        const { assignable, customProviderId } = await this.#hold(tx, orgId, providerSlug);
-        const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
+        const { projectId } = await this.agents.lock(tx, orgId, agentId);
+        const { assignable, customProviderId } = await this.hold(tx, orgId, providerSlug);
         const id = uuidv7(Date.now());
-        const sealed = sealCredentials(this.vault, orgId, id, credentials);
-        const account = { id, orgId, agentId, providerSlug, customProviderId, sealed };
-        const circuitKey = sharedCircuitOf(assignable, credentials);
+        const held =
+          credentials === undefined
+            ? await sharedFor(tx, orgId, credentialId!, providerSlug, projectId)
+            : this.#ownCredential(orgId, id, assignable, credentials);
         const allowSensitivePaths = input.allowSensitivePaths ?? false;
-        const row = await store.insertAccount(tx, { ...account, circuitKey, allowSensitivePaths });
+        const account = { id, orgId, agentId, providerSlug, customProviderId, allowSensitivePaths, ...held };
+        const row = await store.insertAccount(tx, account);
         const changes = {
           agentId: [null, agentId],
           providerSlug: [null, providerSlug],
+          ...(credentialId === null ? {} : { credentialId: [null, credentialId] as const }),
           ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
         } as const;
         await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
@@ -73,17 +80,26 @@ export class AccountService {
     }
   }
 
+  #ownCredential(orgId: string, id: string, assignable: AssignableProvider, given: Given): HeldCredential {
+    const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+    const sealed = sealCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
+    return { sealed, credentialId: null, circuitKey: sharedCircuitOf(assignable, credentials) };
+  }
+
   /** Replaces the credential; calls under way finish with the old one, the next ones carry the new one. */
   async rotate(actor: Actor, id: string, given: Given): Promise<Account> {
     const { orgId } = actor;
     const before = await store.loadAccount(this.sql, orgId, id);
     if (before === null) throw new NotFound('provider account');
-    await this.#checkAddresses(actor.orgId, before.providerSlug, given);
+    if (before.credentialId !== null) {
+      throw new Conflict(`this account uses the shared credential ${before.credentialId}: rotate that`);
+    }
+    await this.checkAddresses(actor.orgId, before.providerSlug, given);
     return this.sql.begin(async (tx) => {
       await this.agents.lock(tx, orgId, before.agentId);
-      const { assignable } = await this.#hold(tx, orgId, before.providerSlug);
+      const { assignable } = await this.hold(tx, orgId, before.providerSlug);
       const credentials = parseCredentials(credentialFieldsOf(assignable), given);
-      const sealed = sealCredentials(this.vault, orgId, id, credentials);
+      const sealed = sealCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
       const row = await store.replaceCredentials(tx, orgId, id, sealed, sharedCircuitOf(assignable, credentials));
       if (row === null) throw new NotFound('provider account');
       await recordAudit(
@@ -127,16 +143,17 @@ export class AccountService {
     providerSlug: string,
     given: Given,
   ): Promise<{ readonly assignable: AssignableProvider; readonly credentials: Credentials }> {
-    await this.#checkAddresses(actor.orgId, providerSlug, given);
-    const { assignable } = await this.sql.begin((tx) => this.#hold(tx, actor.orgId, providerSlug));
+    await this.checkAddresses(actor.orgId, providerSlug, given);
+    const { assignable } = await this.sql.begin((tx) => this.hold(tx, actor.orgId, providerSlug));
     return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), given) };
   }
 
   async assignableOf(orgId: string, providerSlug: string): Promise<AssignableProvider> {
-    return (await this.sql.begin((tx) => this.#hold(tx, orgId, providerSlug))).assignable;
+    return (await this.sql.begin((tx) => this.hold(tx, orgId, providerSlug))).assignable;
   }
 
-  async #hold(tx: Tx, orgId: string, slug: string): Promise<Held> {
+  /** The provider stays as it is until the transaction ends. Throws {@link NotFound}. */
+  async hold(tx: Tx, orgId: string, slug: string): Promise<Held> {
     const provider = this.catalogue.get(slug);
     if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
     const custom = await this.customProviders.holdBySlug(tx, orgId, slug);
@@ -145,7 +162,7 @@ export class AccountService {
   }
 
   /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */
-  async #checkAddresses(orgId: string, slug: string, given: Given): Promise<void> {
+  async checkAddresses(orgId: string, slug: string, given: Given): Promise<void> {
     const provider = this.catalogue.get(slug);
     if (provider === null) return;
     const credentials: Credentials = parseCredentials(provider.credentialFields, given);
@@ -160,6 +177,25 @@ export class AccountService {
       if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
     }
   }
+}
+
+/** A shared credential, for an agent of that project. It stays until the transaction ends. */
+async function sharedFor(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  providerSlug: string,
+  projectId: string,
+): Promise<HeldCredential> {
+  const shared = await lockShared(tx, orgId, id, 'share');
+  if (shared === null) throw new NotFound('credential');
+  if (shared.providerSlug !== providerSlug) {
+    throw new InvalidInput(`credentialId: that credential is for ${shared.providerSlug}, not for ${providerSlug}`);
+  }
+  if (shared.projectId !== null && shared.projectId !== projectId) {
+    throw new InvalidInput('credentialId: that credential is for the agents of another project');
+  }
+  return { sealed: null, credentialId: shared.id, circuitKey: shared.circuitKey };
 }
 
 const present = (row: store.AccountRow): Account => ({

@@ -1,12 +1,15 @@
 import type { Sql, Tx } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
+import type { AccountStatus } from './schema.js';
 import type { Sealed } from './vault.js';
 
 export interface AccountRow {
   readonly id: string;
   readonly agentId: string;
   readonly providerSlug: string;
-  readonly status: 'active' | 'needs_credentials';
+  readonly status: AccountStatus;
+  /** Null: it has its own. */
+  readonly credentialId: string | null;
   readonly allowSensitivePaths: boolean;
   readonly createdAt: Date;
 }
@@ -18,14 +21,17 @@ export interface NewAccount {
   readonly providerSlug: string;
   /** Null: built in. */
   readonly customProviderId: string | null;
-  readonly sealed: Sealed;
+  /** Null: it uses the shared credential. */
+  readonly sealed: Sealed | null;
+  readonly credentialId: string | null;
   /** Null: custom. Tells whom the events of a circuit concern. */
   readonly circuitKey: string | null;
   readonly allowSensitivePaths: boolean;
 }
 
 const columns = (sql: Sql | Tx) => sql`
-  id, agent_id as "agentId", provider_slug as "providerSlug", status,
+  id, agent_id as "agentId", provider_slug as "providerSlug", credential_id as "credentialId",
+  coalesce((select c.status from credentials c where c.id = provider_accounts.credential_id), status) as status,
   allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
 
 /** Only accounts of these; null = whichever. */
@@ -61,10 +67,10 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<Accoun
   const { sealed } = account;
   const [row] = await tx<AccountRow[]>`
     insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
-                                   circuit_key, allow_sensitive_paths)
+                                   credential_id, circuit_key, allow_sensitive_paths)
     values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
-            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${account.circuitKey},
-            ${account.allowSensitivePaths})
+            ${sealed?.keyId ?? null}, ${sealed?.nonce ?? null}, ${sealed?.ciphertext ?? null}, ${account.credentialId},
+            ${account.circuitKey}, ${account.allowSensitivePaths})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -79,7 +85,7 @@ export async function replaceCredentials(
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
            circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
-     where org_id = ${orgId} and id = ${id}
+     where org_id = ${orgId} and id = ${id} and credential_id is null
     returning ${columns(tx)}`;
   return row ?? null;
 }
@@ -97,9 +103,12 @@ export async function allowSensitivePaths(tx: Tx, orgId: string, id: string, all
   return row!;
 }
 
+/** Stored credentials, of an account or shared. */
 export interface SealedAccount {
-  readonly id: string;
-  readonly agentId: string;
+  /** The account; null where a shared credential is asked about by itself. */
+  readonly id: string | null;
+  readonly credentialId: string | null;
+  readonly agentId: string | null;
   readonly providerSlug: string;
   readonly keyId: string;
   /** Base64, as {@link openCredentials} takes them. */
@@ -109,36 +118,53 @@ export interface SealedAccount {
   readonly usable: boolean;
 }
 
+const sealedColumns = (sql: Sql) => sql`
+  key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
+  (status = 'active' or refused_at is not null) as usable`;
+
+/** With the shared credential, where the account uses one. */
 export async function loadSealed(sql: Sql, orgId: string, id: string): Promise<SealedAccount | null> {
-  const [row] = await sql<SealedAccount[]>`
-    select id, agent_id as "agentId", provider_slug as "providerSlug", key_id as "keyId",
-           encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
-           (status = 'active' or refused_at is not null) as usable
+  const [account] = await sql<SealedAccount[]>`
+    select id, credential_id as "credentialId", agent_id as "agentId", provider_slug as "providerSlug",
+           ${sealedColumns(sql)}
       from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  if (account === undefined) return null;
+  if (account.credentialId === null) return account;
+  const shared = await loadSealedShared(sql, orgId, account.credentialId);
+  return shared === null ? null : { ...shared, id: account.id, agentId: account.agentId };
+}
+
+export async function loadSealedShared(sql: Sql, orgId: string, id: string): Promise<SealedAccount | null> {
+  const [row] = await sql<SealedAccount[]>`
+    select null as id, id as "credentialId", null as "agentId", provider_slug as "providerSlug", ${sealedColumns(sql)}
+      from credentials where org_id = ${orgId} and id = ${id}`;
   return row ?? null;
 }
 
-/** The accounts of all organizations whose credentials were refused, and tested, longest ago. */
+/** What of all organizations was refused, and tested, longest ago: accounts' own credentials, or shared ones. */
 export async function refusedBefore(
   sql: Sql,
+  table: 'provider_accounts' | 'credentials',
   olderThanMs: number,
   limit: number,
 ): Promise<readonly { readonly id: string; readonly orgId: string }[]> {
   return sql<{ id: string; orgId: string }[]>`
-    update provider_accounts set refused_at = now()
-     where id in (select id from provider_accounts
+    update ${sql(table)} set refused_at = now()
+     where id in (select id from ${sql(table)}
                    where refused_at < now() - ${olderThanMs} * interval '1 millisecond'
                    order by refused_at limit ${limit} for update skip locked)
     returning id, org_id as "orgId"`;
 }
 
 /** False: nothing has changed, or the credential is another one by now. */
-export async function concludeTest(tx: Tx, orgId: string, account: SealedAccount, refused: boolean): Promise<boolean> {
-  const sameCredential = tx`org_id = ${orgId} and id = ${account.id} and nonce = decode(${account.nonce}, 'base64')`;
+export async function concludeTest(tx: Tx, orgId: string, sealed: SealedAccount, refused: boolean): Promise<boolean> {
+  const [table, id] =
+    sealed.credentialId === null ? ['provider_accounts', sealed.id] : ['credentials', sealed.credentialId];
+  const sameCredential = tx`org_id = ${orgId} and id = ${id} and nonce = decode(${sealed.nonce}, 'base64')`;
   const rows = refused
-    ? await tx`update provider_accounts set status = 'needs_credentials', refused_at = now()
+    ? await tx`update ${tx(table!)} set status = 'needs_credentials', refused_at = now()
                 where ${sameCredential} and status = 'active' returning 1`
-    : await tx`update provider_accounts set status = 'active', refused_at = null
+    : await tx`update ${tx(table!)} set status = 'active', refused_at = null
                 where ${sameCredential} and refused_at is not null returning 1`;
   return rows.length > 0;
 }

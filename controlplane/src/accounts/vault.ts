@@ -21,7 +21,7 @@ export interface MasterKey {
 
 /** The row that a ciphertext belongs to. */
 export interface SealIdentity {
-  readonly purpose: 'account' | 'webhook' | 'check';
+  readonly purpose: 'account' | 'credential' | 'webhook' | 'check';
   readonly orgId: string;
   readonly id: string;
 }

@@ -53,6 +53,7 @@ const ROWS = {
   agent: agents,
   agents,
   key: (sql: Sql) => sql`api_keys`,
+  credential: (sql: Sql) => sql`credentials`,
   account: (sql: Sql) => sql`(
     select a.id, g.project_id from provider_accounts a join agents g on g.id = a.agent_id)`,
 } as const;

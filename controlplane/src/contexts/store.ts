@@ -70,6 +70,8 @@ export interface AccountRow {
   readonly id: string;
   readonly providerSlug: string;
   readonly status: 'active' | 'needs_credentials';
+  /** Null: the account has its own. */
+  readonly credentialId: string | null;
   readonly keyId: string;
   /** Base64, as the two bytea come out of JSON. */
   readonly nonce: string;
@@ -123,14 +125,17 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
              from scope_spend s, spend_month
             where s.scope_id in (agent.project_id, agent.org_id) and s.month = spend_month.month),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
-              'id', p.id, 'providerSlug', p.provider_slug, 'status', p.status, 'keyId', p.key_id,
+              'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
+              'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),
               'allowSensitivePaths', p.allow_sensitive_paths,
-              'nonce', encode(p.nonce, 'base64'), 'ciphertext', encode(p.ciphertext, 'base64'),
+              'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
+              'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),
               'custom', case when c.id is null then null else jsonb_build_object(
                 'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
                 'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
                 'sensitivePaths', c.sensitive_paths) end) order by p.provider_slug), '[]')
              from provider_accounts p
+             left join credentials s on s.id = p.credential_id
              left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null
             where p.agent_id = agent.id and p.org_id = agent.org_id),
           'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c

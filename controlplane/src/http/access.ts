@@ -28,7 +28,7 @@ interface ActorToken {
   readonly projectId: string | null;
 }
 
-export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account';
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
 /** How a token of one project may use a route: of what the ids in its fields are. None: it shows nothing of tenants. */

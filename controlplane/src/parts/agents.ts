@@ -7,6 +7,8 @@ import { OperatorNames } from '@acg/base/names/operator-names';
 import { CredentialTests } from '../accounts/credential-tests.js';
 import { accountRoutes } from '../accounts/routes.js';
 import { AccountService } from '../accounts/service.js';
+import { sharedCredentialRoutes } from '../accounts/shared-routes.js';
+import { SharedCredentials } from '../accounts/shared-service.js';
 import type { Vault } from '../accounts/vault.js';
 import { agentRoutes } from '../agents/routes.js';
 import { AgentService } from '../agents/service.js';
@@ -60,6 +62,7 @@ export function buildAgents(app: App, { config, log, sql, vault, catalogue, tena
   });
   const tests = new CredentialTests(sql, accounts, dialer, log);
   accountRoutes(app, accounts, tests);
+  sharedCredentialRoutes(app, new SharedCredentials(sql, accounts), tests);
   const background = new Background(log);
   return {
     usageObserver: tests,

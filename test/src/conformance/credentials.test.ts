@@ -28,10 +28,13 @@ test('GET /v1/api-keys lists non-revoked keys with exactly their fields, never t
   const expiresAt = '2999-01-01T00:00:00.000Z';
   const second = (await owner.post('/v1/api-keys', { name: 'Two', scope: 'org', expiresAt })).body;
   const { body } = await owner.get('/v1/api-keys');
+  const projectId = await firstProject(owner);
+  const fresh = { lastUsedAt: null, status: 'active', replacedBy: null };
+  const nobodys = { agentId: null, agentName: null, projectId: null };
   expect(body).toEqual({
     keys: [
-      { ...second.key, lastUsedAt: null, expiresAt },
-      { ...created.key, lastUsedAt: null, expiresAt: null },
+      { ...second.key, ...fresh, ...nobodys, expiresAt },
+      { ...created.key, ...fresh, agentId, agentName: 'Support Bot', projectId, expiresAt: null },
     ],
     total: 2,
     limit: 50,
@@ -102,6 +105,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     status: 'active',
     isByok: 'true',
     mode: 'byok',
+    credentialId: null,
     allowSensitivePaths: false,
     createdAt: TIMESTAMP,
   };
@@ -163,7 +167,9 @@ test('accounts of an unknown provider are 404, of a foreign agent 404, without c
   const assign = (body: object) => owner.post('/v1/providers/accounts', body);
   expect((await assign({ agentId, providerSlug: 'unknown', credentials: KEY })).status).toBe(404);
   expect((await assign({ agentId: foreign, providerSlug: 'openai', credentials: KEY })).status).toBe(404);
-  expect((await assign({ agentId, providerSlug: 'openai' })).body).toEqual({ error: 'credentials is required' });
+  expect((await assign({ agentId, providerSlug: 'openai' })).body).toEqual({
+    error: 'give either credentials or credentialId',
+  });
 });
 
 test('custom providers: created, listed beside the built-in ones, updated, softly deleted', async () => {
@@ -178,6 +184,9 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
     authPrefix: null,
     usageFormat: null,
     sensitivePaths: [],
+    credentialFields: [
+      { name: 'apiKey', label: 'API key', required: true, secret: true, kind: 'text', placeholder: null, hint: null },
+    ],
     builtIn: false,
     createdAt: TIMESTAMP,
   };

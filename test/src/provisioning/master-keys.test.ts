@@ -107,7 +107,12 @@ test('rotation: every secret is encrypted anew while credentials are rotated at 
   await sql`delete from provider_accounts where id = ${copiedOnto}`;
   expect((await Promise.all(rotating)).map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
   const second = await reencryptAll(sql, ring); // what the old instances wrote after the first had passed
-  expect([...Object.keys(second.written), ...second.unreadable]).toEqual(['provider_accounts', 'webhook_endpoints']);
+  expect([...Object.keys(second.written), ...second.unreadable]).toEqual([
+    'provider_accounts',
+    'credentials',
+    'webhook_endpoints',
+    'webhook_previous_secrets',
+  ]);
   const onlyNew = new Vault([next]);
   await checkKeyRing(sql, onlyNew);
   for (const [n, { accountId }] of accounts.entries()) {
@@ -166,7 +171,9 @@ test('command: encrypts anew, says what is no longer needed, and refuses a ring 
     expect(rotateCommand({ DATABASE_URL }).code).toBe(78);
     expect(rotateCommand({ DATABASE_URL, MASTER_KEYS: `${fresh},${old}` })).toEqual({
       code: 0,
-      out: 'encrypted anew with key new: 1 of provider_accounts, 0 of webhook_endpoints\nMASTER_KEYS no longer needs: test\n',
+      out:
+        'encrypted anew with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
+        '0 of webhook_previous_secrets\nMASTER_KEYS no longer needs: test\n',
       err: '',
     });
     await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();

@@ -77,17 +77,21 @@ export async function markDeleted(tx: Tx, orgId: string, id: string): Promise<vo
   await tx`update custom_providers set deleted_at = now() where org_id = ${orgId} and id = ${id}`;
 }
 
-/** Accounts of a provider whose credentials no longer fit, or fit again because none are needed. */
+/** Accounts and shared credentials of a provider whose credentials no longer fit, or fit again because none are needed. */
 export async function setAccountStatus(
   tx: Tx,
   orgId: string,
   providerId: string,
   status: 'active' | 'needs_credentials',
 ): Promise<void> {
-  await tx`
-    update provider_accounts set status = ${status}, refused_at = null where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+  for (const table of ['provider_accounts', 'credentials']) {
+    await tx`
+      update ${tx(table)} set status = ${status}, refused_at = null
+       where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+  }
 }
 
 export async function deleteAccounts(tx: Tx, orgId: string, providerId: string): Promise<void> {
   await tx`delete from provider_accounts where org_id = ${orgId} and custom_provider_id = ${providerId}`;
+  await tx`delete from credentials where org_id = ${orgId} and custom_provider_id = ${providerId}`;
 }

@@ -26,6 +26,12 @@ export async function newAccount(context: ExampleContext): Promise<string> {
   return body.account.id;
 }
 
+async function newShared({ owner }: ExampleContext, projectId?: string): Promise<string> {
+  const scope = projectId === undefined ? {} : { projectId };
+  const body = { name: 'Team', providerSlug: 'openai', credentials: CREDENTIALS, ...scope };
+  return (await owner.call('POST', '/v1/credentials', body)).body.credential.id;
+}
+
 const customProvider = () => ({
   slug: `own-${randomBytes(4).toString('hex')}`,
   displayName: 'Own',
@@ -136,6 +142,43 @@ export const PROVISIONING_EXAMPLES: Examples = {
   'DELETE /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) } }),
   },
+  'GET /v1/credentials': {
+    async prepare(context) {
+      const projectId = await newProject(context);
+      await newShared(context, projectId);
+      return { query: { projectId } };
+    },
+  },
+  'POST /v1/credentials': {
+    prepare: async (context) => ({
+      body: {
+        name: 'Team',
+        providerSlug: 'openai',
+        projectId: await newProject(context),
+        credentials: CREDENTIALS,
+      },
+    }),
+    success: 201,
+  },
+  'GET /v1/credentials/:id': { prepare: async (context) => ({ params: { id: await newShared(context) } }) },
+  'PATCH /v1/credentials/:id': {
+    prepare: async (context) => ({ params: { id: await newShared(context) }, body: { name: 'Renamed' } }),
+  },
+  'POST /v1/credentials/:id/rotate': {
+    prepare: async (context) => ({
+      params: { id: await newShared(context) },
+      body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
+    }),
+  },
+  'POST /v1/credentials/:id/test': {
+    async prepare({ owner }) {
+      const { slug } = (await owner.call('POST', '/v1/custom-providers', customProvider())).body.provider;
+      const body = { name: 'Team', providerSlug: slug, credentials: CREDENTIALS };
+      return { params: { id: (await owner.call('POST', '/v1/credentials', body)).body.credential.id } };
+    },
+    unaudited: TESTED,
+  },
+  'DELETE /v1/credentials/:id': { prepare: async (context) => ({ params: { id: await newShared(context) } }) },
   'GET /v1/custom-providers': { prepare: () => ({}) },
   'POST /v1/custom-providers': {
     prepare: () => ({

@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../http/pagination.js';
+import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { AccountStatus, CredentialsInput, ProviderSlug } from './schema.js';
+
+const Project = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'uuid',
+  description: 'Only agents of that project may use it; null: all agents of the organization.',
+});
+
+/** Never with a value: those go in and do not come back. */
+export const SharedCredential = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  providerSlug: Type.String(),
+  projectId: Project,
+  status: AccountStatus,
+  accounts: Type.Integer({ description: 'How many accounts use it.' }),
+  createdAt: Timestamp,
+  rotatedAt: Type.Union([Timestamp, Type.Null()]),
+});
+export type SharedCredential = Static<typeof SharedCredential>;
+
+export const SharedCredentialInput = Body({
+  name: Name,
+  providerSlug: ProviderSlug,
+  projectId: Type.Optional(Uuid),
+  credentials: CredentialsInput,
+});
+export type SharedCredentialInput = Static<typeof SharedCredentialInput>;
+export const SharedCredentialPatch = Body({ name: Name });
+export const SharedCredentialQuery = Type.Object({
+  ...PageQuery,
+  projectId: Type.Optional(Uuid),
+  providerSlug: Type.Optional(ProviderSlug),
+});
+export const SharedCredentialReply = Type.Object({ credential: SharedCredential });
+export const SharedCredentialList = Type.Object({ credentials: Type.Array(SharedCredential), ...PageReply });
