@@ -4,9 +4,12 @@ import type { App } from '../http/app.js';
 import { PageQuery, PageReply, page } from '../http/pagination.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import { CircuitList, CircuitQuery, listCircuits } from './circuit-view.js';
+import { CredentialFields } from './custom/schema.js';
 
 const ProviderList = Type.Object({
-  providers: Type.Array(Type.Object({ slug: Type.String(), displayName: Type.String() })),
+  providers: Type.Array(
+    Type.Object({ slug: Type.String(), displayName: Type.String(), credentialFields: CredentialFields }),
+  ),
   ...PageReply,
 });
 
@@ -32,7 +35,11 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql): void {
     },
     async ({ query }) => {
       const { limit, offset } = page(query);
-      const all = catalogue.providers.map(({ slug, displayName }) => ({ slug, displayName }));
+      const all = catalogue.providers.map(({ slug, displayName, credentialFields }) => ({
+        slug,
+        displayName,
+        credentialFields: [...credentialFields],
+      }));
       return { providers: all.slice(offset, offset + limit), total: all.length, limit, offset };
     },
   );

@@ -37,7 +37,7 @@ const CredentialFieldView = Type.Object({
   placeholder: fieldText('What a value looks like.'),
   hint: fieldText('What to fill in, or where to find it.'),
 });
-const CredentialFields = Type.Array(CredentialFieldView, {
+export const CredentialFields = Type.Array(CredentialFieldView, {
   description: 'The fields of `credentials` of its accounts; empty: it takes none.',
 });
 
