@@ -31,6 +31,9 @@ const REPLAYED_MAX = 1_000;
 /** Of one organization. */
 const REPLAYS_MAX = 20;
 const REPLAYS_WINDOW_S = 3_600;
+/** Of one organization: enough for anybody who watches a receiver, too few to trouble somebody's server. */
+const TESTS_MAX = 120;
+const TESTS_WINDOW_S = 60;
 const PAUSED = 'the endpoint is paused: set its status to active first';
 
 export class WebhookService {
@@ -145,6 +148,7 @@ export class WebhookService {
 
   /** Queues a sample of an event that the endpoint subscribes to, the first unless one is named. */
   async test(actor: Actor, id: string, chosen?: EventName): Promise<Delivery> {
+    await this.throttle.count(`webhook-test:${actor.orgId}`, TESTS_MAX, TESTS_WINDOW_S, 'tests of webhooks');
     return this.sql.begin(async (tx) => {
       const endpoint = await store.loadEndpoint(tx, actor.orgId, id);
       if (endpoint === null) throw new NotFound('webhook endpoint');

@@ -75,6 +75,9 @@ test('test: any event that the endpoint subscribes to, and no other', async () =
   const answer = await one.call('POST', '/test', { event: 'agent.deleted' });
   expect(answer.body.delivery.event).toBe('agent.deleted');
   expect((await one.call('POST', '/test', { event: 'usage.threshold' })).status).toBe(400);
+  await plane().database.sql`
+    update throttle_windows set count = 120 where key = ${`webhook-test:${admin.orgId}`}`;
+  expect((await one.call('POST', '/test')).status).toBe(429);
 });
 
 const ALWAYS = { start: '2026-01-01T00:00:00.000Z', end: '2999-01-01T00:00:00.000Z' };
