@@ -9039,6 +9039,20 @@ export interface operations {
                         providers: {
                             slug: string;
                             displayName: string;
+                            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+                            credentialFields: {
+                                name: string;
+                                label: string;
+                                required: boolean;
+                                /** @description Hide what is typed. */
+                                secret: boolean;
+                                /** @enum {string} */
+                                kind: "text" | "url" | "region";
+                                /** @description What a value looks like. */
+                                placeholder: string | null;
+                                /** @description What to fill in, or where to find it. */
+                                hint: string | null;
+                            }[];
                         }[];
                         total: number;
                         limit: number;

@@ -91,7 +91,11 @@ test('GET /v1/providers lists the six built-in providers', async () => {
     'vercel',
   ]);
   for (const provider of body.providers)
-    expect(provider).toEqual({ slug: provider.slug, displayName: expect.any(String) });
+    expect(provider).toEqual({
+      slug: provider.slug,
+      displayName: expect.any(String),
+      credentialFields: expect.any(Array),
+    });
 });
 
 test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials never come back', async () => {
