@@ -35,6 +35,13 @@ export async function seedTenants(sql: Sql, { bigAgents, smallOrgs }: TenantSeed
       insert into audit_entries (id, org_id, actor_email, action, target_type, target_id, ip, changes)
       select gen_random_uuid(), o.id, 'a@example.com', 'agent.create', 'agent', i::text, '', '{}'
         from o, generate_series(1, ${bigAgents}) i where o.n = 0 returning 1),
+    happened as (
+      insert into events (id, org_id, event, data, fanned_out_at)
+      select gen_random_uuid(), org_id, 'agent.created', json_build_object('agentId', id), now() from a returning 1),
+    shared as (
+      insert into credentials (id, org_id, name, provider_slug, key_id, nonce, ciphertext)
+      select gen_random_uuid(), o.id, 'c', 'openai', 'k', '', ''
+        from o cross join lateral generate_series(1, case when o.n = 0 then 1000 else 1 end) i returning 1),
     custom as (
       insert into custom_providers (id, org_id, slug, display_name, base_url, auth_type)
       select gen_random_uuid(), o.id, 'slug-' || i, 'c', 'https://api.example.com', 'bearer'

@@ -3,13 +3,16 @@
  * that is answered by an index of its own organization looks at a handful, whatever lies around it.
  */
 import { createHash } from 'node:crypto';
+import * as shared from '@acg/controlplane/accounts/shared-store';
 import * as accounts from '@acg/controlplane/accounts/store';
 import * as agents from '@acg/controlplane/agents/store';
 import * as keys from '@acg/controlplane/api-keys/store';
 import * as audit from '@acg/controlplane/audit/store';
 import { loadByTokenHash } from '@acg/controlplane/contexts/store';
 import type { Sql } from '@acg/controlplane/db/sql';
+import { listEvents } from '@acg/controlplane/events/store';
 import * as projects from '@acg/controlplane/projects/store';
+import { listOwnCircuits } from '@acg/controlplane/providers/circuit-view-store';
 import * as customProviders from '@acg/controlplane/providers/custom/store';
 import * as webhooks from '@acg/controlplane/webhooks/store';
 import { beforeAll, expect, test } from 'vitest';
@@ -76,6 +79,9 @@ const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['projects', (sql) => projects.listProjects(sql, small.orgId, null, {}, PAGE)],
   ['custom providers', (sql) => customProviders.listLive(sql, small.orgId, PAGE)],
   ['webhook endpoints', (sql) => webhooks.listEndpoints(sql, small.orgId, {}, PAGE)],
+  ['events', (sql) => listEvents(sql, small.orgId, {}, PAGE)],
+  ['shared credentials', (sql) => shared.listShared(sql, small.orgId, { projectId: null, providerSlug: null }, PAGE)],
+  ['circuits', (sql) => listOwnCircuits(sql, { orgId: small.orgId, fixed: [], own: [], state: null }, PAGE)],
   ['audit entries', (sql) => audit.listAudit(sql, small.orgId, {}, PAGE)],
 ];
 
