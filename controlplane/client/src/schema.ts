@@ -1,316 +1,59 @@
 /** Made by `npm run openapi` from controlplane/openapi.json, which comes from the routes. Do not edit. */
 
 export interface paths {
-    "/v1/config": {
+    "/v1/agents": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description No session needed. */
-        get: operations["getConfig"];
+        /**
+         * Agents of a project
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        /**
+         * Make an agent
+         * @description Role: admin or owner.
+         */
+        post: operations["createAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent with its limits
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAgent"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete it with its keys and accounts
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteAgent"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change its name, limits, budget or policy
+         * @description Role: member or higher.
+         */
+        patch: operations["updateAgent"];
         trace?: never;
     };
-    "/v1/orgs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postOrgs"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/orgs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** @description Role: owner. */
-        delete: operations["deleteOrgsId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchOrgsId"];
-        trace?: never;
-    };
-    "/v1/auth/signup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthSignup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthLogin"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthRefresh"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/switch-org": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthSwitchOrg"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/forgot-password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthForgotPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/reset-password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthResetPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/verify-email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthVerifyEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/resend-verification": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthResendVerification"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** @description Any session, whatever the role. */
-        patch: operations["patchMe"];
-        trace?: never;
-    };
-    "/v1/auth/device": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postAuthDevice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description The session, once it is approved. Until then 400 with the error authorization_pending, slow_down, access_denied or expired_token. No session needed. */
-        post: operations["postAuthDeviceToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/lookup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthDeviceLookup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthDeviceApprove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/deny": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthDeviceDeny"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/management-tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: admin or owner. */
-        get: operations["getManagementTokens"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postManagementTokens"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/management-tokens/{id}": {
+    "/v1/agents/{id}/status": {
         parameters: {
             query?: never;
             header?: never;
@@ -320,14 +63,41 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteManagementTokensId"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Pause, resume or revoke it
+         * @description Role: admin or owner.
+         */
+        patch: operations["setAgentStatus"];
+        trace?: never;
+    };
+    "/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * API keys
+         * @description Role: viewer or higher.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Make an API key; the gateway token is shown once
+         * @description Role: admin or owner.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/logout": {
+    "/v1/api-keys/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -336,8 +106,55 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthLogout"];
+        post?: never;
+        /**
+         * Revoke an API key at once
+         * @description Role: admin or owner.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename it, or change when it ends
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateApiKey"];
+        trace?: never;
+    };
+    "/v1/api-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace it; the old one works on for a while
+         * @description Role: admin or owner.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what, newest first
+         * @description Role: admin or owner.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -353,33 +170,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Any session, whatever the role. */
-        post: operations["postAuthChangePassword"];
+        /**
+         * Replace the password; ends the other sessions
+         * @description Any session, whatever the role.
+         */
+        post: operations["changePassword"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Any session, whatever the role. */
-        get: operations["getSessions"];
-        put?: never;
-        post?: never;
-        /** @description Ends all sessions of the user but the one of this call. Any session, whatever the role. */
-        delete: operations["deleteSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sessions/{id}": {
+    "/v1/auth/device": {
         parameters: {
             query?: never;
             header?: never;
@@ -388,52 +190,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
-        /** @description Any session, whatever the role. */
-        delete: operations["deleteSessionsId"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Opens a session that the browser holds as a cookie: with e-mail and password, or with neither and a bearer token, which ends. Only for pages of this service. No session needed. */
-        post: operations["postSession"];
-        /** @description Any session, whatever the role. */
-        delete: operations["deleteSession"];
-        options?: never;
-        head?: never;
-        /** @description Any session, whatever the role. */
-        patch: operations["patchSession"];
-        trace?: never;
-    };
-    "/v1/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getMembers"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postMembers"];
+        /**
+         * Begin the login of a program
+         * @description No session needed.
+         */
+        post: operations["startDeviceLogin"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/members/{userId}/resend": {
+    "/v1/auth/device/approve": {
         parameters: {
             query?: never;
             header?: never;
@@ -442,15 +210,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postMembersUserIdResend"];
+        /**
+         * Let the program in
+         * @description Any session, whatever the role.
+         */
+        post: operations["approveDevice"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/members/{userId}": {
+    "/v1/auth/device/deny": {
         parameters: {
             query?: never;
             header?: never;
@@ -459,61 +230,412 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteMembersUserId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchMembersUserId"];
-        trace?: never;
-    };
-    "/v1/members/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** @description Any session, whatever the role. */
-        delete: operations["deleteMembersMe"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/invitations/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description No session needed. */
-        post: operations["postInvitationsAccept"];
+        /**
+         * Do not let the program in
+         * @description Any session, whatever the role.
+         */
+        post: operations["denyDevice"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/audit": {
+    "/v1/auth/device/lookup": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description Role: admin or owner. */
-        get: operations["getAudit"];
+        get?: never;
+        put?: never;
+        /**
+         * Who asks to be let in, by the code that it shows
+         * @description Any session, whatever the role.
+         */
+        post: operations["lookUpDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask whether a person has let the program in
+         * @description The session, once it is approved. Until then 400 with the error authorization_pending, slow_down, access_denied or expired_token. No session needed.
+         */
+        post: operations["pollDeviceLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/forgot-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link for a new password
+         * @description No session needed.
+         */
+        post: operations["forgotPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with e-mail and password
+         * @description No session needed.
+         */
+        post: operations["logIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the session of this call
+         * @description Any session, whatever the role.
+         */
+        post: operations["logOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A new token for the session
+         * @description No session needed.
+         */
+        post: operations["refreshSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/resend-verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail the link that confirms an address again
+         * @description No session needed.
+         */
+        post: operations["resendVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password with the token of a mail
+         * @description No session needed.
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make an account and its organization
+         * @description No session needed.
+         */
+        post: operations["signUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/switch-org": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token for another organization
+         * @description Any session, whatever the role.
+         */
+        post: operations["switchOrganization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/verify-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an address with the token of a mail
+         * @description No session needed.
+         */
+        post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circuits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Circuits of the providers that the organization uses
+         * @description Role: viewer or higher.
+         */
+        get: operations["listCircuits"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a client must know before anybody has logged in
+         * @description No session needed.
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shared credentials
+         * @description Role: viewer or higher.
+         */
+        get: operations["listCredentials"];
+        put?: never;
+        /**
+         * Store a credential for the accounts of many agents
+         * @description Role: admin or owner.
+         */
+        post: operations["createCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A shared credential, without its value
+         * @description Role: viewer or higher.
+         */
+        get: operations["getCredential"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a shared credential that no account uses
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteCredential"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a shared credential
+         * @description Role: admin or owner.
+         */
+        patch: operations["renameCredential"];
+        trace?: never;
+    };
+    "/v1/credentials/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace it for all accounts that use it
+         * @description Role: admin or owner.
+         */
+        post: operations["rotateCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether the provider takes the shared credential
+         * @description Role: admin or owner.
+         */
+        post: operations["testCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/custom-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All providers, with those of the organization
+         * @description Role: viewer or higher.
+         */
+        get: operations["listCustomProviders"];
+        put?: never;
+        /**
+         * Add a provider of the organization
+         * @description Role: admin or owner.
+         */
+        post: operations["createCustomProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/custom-providers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change some of its fields
+         * @description Role: admin or owner.
+         */
+        put: operations["updateCustomProvider"];
+        post?: never;
+        /**
+         * Delete it with its accounts
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteCustomProvider"];
         options?: never;
         head?: never;
         patch?: never;
@@ -526,8 +648,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Role: viewer or higher. */
-        get: operations["getEventMail"];
+        /**
+         * Which members get mail about which events
+         * @description Role: viewer or higher.
+         */
+        get: operations["listEventMail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -544,62 +669,11 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Role: viewer or higher. */
-        put: operations["putEventMailUserId"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/projects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getProjects"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postProjects"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/projects/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getProjectsId"];
-        put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteProjectsId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchProjectsId"];
-        trace?: never;
-    };
-    "/v1/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description No session needed. */
-        get: operations["getStatus"];
-        put?: never;
+        /**
+         * Choose the events that a member gets mail about
+         * @description Role: viewer or higher.
+         */
+        put: operations["setEventMail"];
         post?: never;
         delete?: never;
         options?: never;
@@ -614,8 +688,803 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Role: viewer or higher. */
-        get: operations["getEvents"];
+        /**
+         * What happened, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Become a member with the token of a mail
+         * @description No session needed.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/management-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Management tokens
+         * @description Role: admin or owner.
+         */
+        get: operations["listManagementTokens"];
+        put?: never;
+        /**
+         * Make a management token; it is shown once
+         * @description Role: admin or owner.
+         */
+        post: operations["createManagementToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/management-tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a management token
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteManagementToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is logged in, where, with which role
+         * @description Role: viewer or higher.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the name of the user
+         * @description Any session, whatever the role.
+         */
+        patch: operations["updateMe"];
+        trace?: never;
+    };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Members and open invitations
+         * @description Role: viewer or higher.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        /**
+         * Invite an address
+         * @description Role: admin or owner.
+         */
+        post: operations["inviteMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Leave the organization
+         * @description Any session, whatever the role.
+         */
+        delete: operations["leaveOrganization"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member, or take an invitation back
+         * @description Role: admin or owner.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Give a member another role
+         * @description Role: admin or owner.
+         */
+        patch: operations["setMemberRole"];
+        trace?: never;
+    };
+    "/v1/members/{userId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail the invitation again
+         * @description Role: admin or owner.
+         */
+        post: operations["resendInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another organization
+         * @description Any session, whatever the role.
+         */
+        post: operations["createOrganization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete it with all that it holds
+         * @description Role: owner.
+         */
+        delete: operations["deleteOrganization"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename it, or set its budget
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Projects
+         * @description Role: viewer or higher.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        /**
+         * Make a project
+         * @description Role: admin or owner.
+         */
+        post: operations["createProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A project
+         * @description Role: viewer or higher.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an empty project
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteProject"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename it, or set its budget
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Built-in providers
+         * @description Role: viewer or higher.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Accounts of an agent, a project or the organization
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Give an agent credentials at a provider
+         * @description Role: admin or owner.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether a provider takes these credentials
+         * @description Role: admin or owner.
+         */
+        post: operations["testCredentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an account
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Open or close its sensitive paths
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace its credentials
+         * @description Role: admin or owner.
+         */
+        post: operations["rotateAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether the provider takes its credentials
+         * @description Role: admin or owner.
+         */
+        post: operations["testAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log a browser in: the session is a cookie
+         * @description Opens a session that the browser holds as a cookie: with e-mail and password, or with neither and a bearer token, which ends. Only for pages of this service. No session needed.
+         */
+        post: operations["openBrowserSession"];
+        /**
+         * Log this browser out
+         * @description Any session, whatever the role.
+         */
+        delete: operations["closeBrowserSession"];
+        options?: never;
+        head?: never;
+        /**
+         * Go to another organization in this browser
+         * @description Any session, whatever the role.
+         */
+        patch: operations["switchBrowserSession"];
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions of the user
+         * @description Any session, whatever the role.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions but this one
+         * @description Ends all sessions of the user but the one of this call. Any session, whatever the role.
+         */
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Any session, whatever the role.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health of the built-in providers, as the gateway sees them
+         * @description No session needed.
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agents of all projects with their figures
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAgentFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sums of several agents side by side
+         * @description Role: viewer or higher.
+         */
+        get: operations["compareAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sums of an agent by provider
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAgentUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All calls of an agent as a file
+         * @description Role: viewer or higher.
+         */
+        get: operations["exportAgentCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Single calls of an agent
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAgentCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Latency and errors of an agent by provider
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAgentProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sums and forecast of an agent
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAgentSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/agents/{agentId}/timeseries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sums of an agent over time
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAgentTimeseries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same by agent, provider, model and more
+         * @description Role: viewer or higher.
+         */
+        get: operations["getUsageBreakdown"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All calls of a scope as a file
+         * @description Role: viewer or higher.
+         */
+        get: operations["exportCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Single calls of the organization, a project or an agent
+         * @description Role: viewer or higher.
+         */
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/logs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A single call
+         * @description Role: viewer or higher.
+         */
+        get: operations["getCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the gateway refused, by reason
+         * @description Role: viewer or higher.
+         */
+        get: operations["getRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sums of the organization, a project or an agent
+         * @description Role: viewer or higher.
+         */
+        get: operations["getUsageSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/timeseries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same over time
+         * @description Role: viewer or higher.
+         */
+        get: operations["getUsageTimeseries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -631,98 +1500,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Role: viewer or higher. */
-        get: operations["getWebhooks"];
+        /**
+         * Endpoints
+         * @description Role: viewer or higher.
+         */
+        get: operations["listWebhooks"];
         put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postWebhooks"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getWebhooksId"];
-        put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteWebhooksId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchWebhooksId"];
-        trace?: never;
-    };
-    "/v1/webhooks/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs. Role: admin or owner. */
-        post: operations["postWebhooksIdTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postWebhooksIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postWebhooksIdReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{endpointId}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getWebhooksEndpointIdDeliveries"];
-        put?: never;
-        post?: never;
+        /**
+         * Add an endpoint; its secret is shown once
+         * @description Role: admin or owner.
+         */
+        post: operations["createWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -736,8 +1524,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Role: viewer or higher. */
-        get: operations["getWebhooksDeliveriesDeliveryId"];
+        /**
+         * A delivery with what it carries
+         * @description Role: viewer or higher.
+         */
+        get: operations["getDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -755,52 +1546,66 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Role: member or higher. */
-        post: operations["postWebhooksDeliveriesDeliveryIdRetry"];
+        /**
+         * Send a failed delivery again
+         * @description Role: member or higher.
+         */
+        post: operations["retryDelivery"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/agents": {
+    "/v1/webhooks/{endpointId}/deliveries": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description Role: viewer or higher. */
-        get: operations["getAgents"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postAgents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/agents/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getAgentsId"];
+        /**
+         * Deliveries to an endpoint
+         * @description Role: viewer or higher.
+         */
+        get: operations["listDeliveries"];
         put?: never;
         post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteAgentsId"];
+        delete?: never;
         options?: never;
         head?: never;
-        /** @description Role: member or higher. */
-        patch: operations["patchAgentsId"];
+        patch?: never;
         trace?: never;
     };
-    "/v1/agents/{id}/status": {
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An endpoint
+         * @description Role: viewer or higher.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint with its deliveries
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change its address or events; pause it
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
         parameters: {
             query?: never;
             header?: never;
@@ -809,33 +1614,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchAgentsIdStatus"];
-        trace?: never;
-    };
-    "/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getApiKeys"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postApiKeys"];
+        /**
+         * Send the deliveries of a time range again
+         * @description Role: admin or owner.
+         */
+        post: operations["replayDeliveries"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/api-keys/{id}": {
+    "/v1/webhooks/{id}/rotate": {
         parameters: {
             query?: never;
             header?: never;
@@ -844,16 +1634,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteApiKeysId"];
+        /**
+         * Replace its secret; the old one signs on for a while
+         * @description Role: admin or owner.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
         options?: never;
         head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchApiKeysId"];
+        patch?: never;
         trace?: never;
     };
-    "/v1/api-keys/{id}/rotate": {
+    "/v1/webhooks/{id}/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -862,491 +1654,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postApiKeysIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/circuits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getCircuits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getProviders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/custom-providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getCustomProviders"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postCustomProviders"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/custom-providers/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** @description Role: admin or owner. */
-        put: operations["putCustomProvidersId"];
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteCustomProvidersId"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getProvidersAccounts"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postProvidersAccounts"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/accounts/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postProvidersAccountsIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/accounts/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postProvidersAccountsTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/accounts/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postProvidersAccountsIdTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/accounts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteProvidersAccountsId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchProvidersAccountsId"];
-        trace?: never;
-    };
-    "/v1/credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getCredentials"];
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postCredentials"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/credentials/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getCredentialsId"];
-        put?: never;
-        post?: never;
-        /** @description Role: admin or owner. */
-        delete: operations["deleteCredentialsId"];
-        options?: never;
-        head?: never;
-        /** @description Role: admin or owner. */
-        patch: operations["patchCredentialsId"];
-        trace?: never;
-    };
-    "/v1/credentials/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postCredentialsIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/credentials/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** @description Role: admin or owner. */
-        post: operations["postCredentialsIdTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/compare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsCompare"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentId"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentIdSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}/timeseries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentIdTimeseries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentIdProviders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentIdLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents/{agentId}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgentsAgentIdExport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageExport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/agents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageAgents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/timeseries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageTimeseries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/breakdown": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageBreakdown"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/refusals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageRefusals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage/logs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Role: viewer or higher. */
-        get: operations["getUsageLogsId"];
-        put?: never;
-        post?: never;
+        /**
+         * Send a sample
+         * @description Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs. Role: admin or owner.
+         */
+        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1354,3002 +1666,2107 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "agent.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An agent was made */
+        post: operations["onAgentCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "agent.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An agent was deleted */
+        post: operations["onAgentDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "agent.budget_exceeded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The budget of an agent is spent */
+        post: operations["onAgentBudgetExceeded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "provider.circuit_opened": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A provider fails: its calls are refused */
+        post: operations["onProviderCircuitOpened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "provider.circuit_closed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A provider has recovered */
+        post: operations["onProviderCircuitClosed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "abuse.detected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token of an agent is used in a way that looks wrong */
+        post: operations["onAbuseDetected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.refused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A provider refuses the credentials of an account */
+        post: operations["onCredentialRefused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.accepted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A provider takes the credentials of an account again */
+        post: operations["onCredentialAccepted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.paused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An endpoint does nothing but fail, and was paused */
+        post: operations["onWebhookPaused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "usage.threshold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Spending has reached a share of the budget */
+        post: operations["onUsageThreshold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
-    schemas: never;
-    responses: never;
-    parameters: never;
+    schemas: {
+        AbuseDetectedData: {
+            agentId: string;
+            agentName: string;
+            /** @enum {string} */
+            reason: "rejections" | "auth_failures" | "addresses";
+            count: number;
+            windowSeconds: number;
+            orgId: string;
+        };
+        AbuseDetectedEvent: {
+            /** @constant */
+            event: "abuse.detected";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AbuseDetectedData"];
+        };
+        AcceptInput: {
+            token: string;
+            name?: string;
+            password?: string;
+        };
+        AcceptRefused: {
+            error: string;
+            /** @constant */
+            existing?: true;
+        };
+        Account: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @enum {string} */
+            status: "active" | "needs_credentials";
+            /**
+             * Format: uuid
+             * @description Of the shared credential that it uses; null: it has its own.
+             */
+            credentialId: string | null;
+            /**
+             * @description The text true.
+             * @constant
+             */
+            isByok: "true";
+            /** @constant */
+            mode: "byok";
+            /** @description Calls that hand out credentials pass. */
+            allowSensitivePaths: boolean;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        AccountInput: {
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @description The provider’s own fields; write-only, stored encrypted. */
+            credentials?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description A shared credential of that provider, instead of credentials.
+             */
+            credentialId?: string;
+            /** @description Let calls pass that hand out credentials or change who has access; false by default. */
+            allowSensitivePaths?: boolean;
+        };
+        AccountList: {
+            accounts: components["schemas"]["Account"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        AccountPatch: {
+            /** @description Let calls pass that hand out credentials or change who has access; false by default. */
+            allowSensitivePaths: boolean;
+        };
+        AccountReply: {
+            account: components["schemas"]["Account"];
+        };
+        AddressInput: {
+            /** Format: email */
+            email: string;
+        };
+        Agent: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "revoked";
+            budgetCentsMonthly: number | null;
+            rpmLimit: number;
+            rpdLimit: number;
+            tpmLimit: number | null;
+            /** Format: uuid */
+            projectId: string;
+            description: string;
+            usageThresholds: number[];
+            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            policy: {
+                [key: string]: {
+                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        allow?: string[];
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+            /**
+             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @enum {string}
+             */
+            budgetMode: "soft" | "hard";
+            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            holdMaxOutputTokens: number;
+            /**
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @enum {string}
+             */
+            onStoreLoss: "allow" | "refuse";
+            /** Format: date-time */
+            createdAt: string;
+        };
+        AgentBudgetExceededData: {
+            agentId: string;
+            agentName: string;
+            budgetCentsMonthly: number;
+            spentCents: number;
+            orgId: string;
+        };
+        AgentBudgetExceededEvent: {
+            /** @constant */
+            event: "agent.budget_exceeded";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AgentBudgetExceededData"];
+        };
+        AgentCreatedData: {
+            agentId: string;
+            agentName: string;
+            projectId: string;
+            orgId: string;
+        };
+        AgentCreatedEvent: {
+            /** @constant */
+            event: "agent.created";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AgentCreatedData"];
+        };
+        AgentCreatedReply: {
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+                budgetCentsMonthly: number | null;
+                rpmLimit: number;
+                rpdLimit: number;
+                /** Format: uuid */
+                projectId: string;
+            };
+        };
+        AgentDeletedData: {
+            agentId: string;
+            agentName: string;
+            projectId: string;
+            orgId: string;
+        };
+        AgentDeletedEvent: {
+            /** @constant */
+            event: "agent.deleted";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AgentDeletedData"];
+        };
+        AgentFigures: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "revoked";
+            /** Format: uuid */
+            projectId: string;
+            projectName: string;
+            budgetCentsMonthly: number | null;
+            rpmLimit: number;
+            rpdLimit: number;
+            /** Format: date-time */
+            createdAt: string;
+            requests: number;
+            errors: number;
+            errorRate: number;
+            rejectedRequests: number;
+            tokensIn: number;
+            tokensOut: number;
+            /** @description US cents with their fraction. */
+            costCents: number;
+            /** @description US dollars to six decimals. */
+            costUsd: number;
+            avgLatency: number;
+            p95Latency: number;
+            /** @description US cents with their fraction. */
+            monthCents: number;
+            /** @description Of this month's budget; null without one, and where it is 0. */
+            budgetUsedPercent: number | null;
+            /** @description Of the last forwarded call; of one from long ago, the day. */
+            lastCallAt: string | null;
+        };
+        AgentFiguresReply: {
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            to: string;
+            agents: components["schemas"]["AgentFigures"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        AgentInput: {
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            description?: string;
+            /** @description US cents per calendar month over all providers; null: no budget. */
+            budgetCentsMonthly?: number | null;
+            /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+            rpmLimit?: number | null;
+            /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+            rpdLimit?: number | null;
+            /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+            tpmLimit?: number | null;
+            /**
+             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @enum {string}
+             */
+            budgetMode?: "soft" | "hard";
+            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            holdMaxOutputTokens?: number;
+            /**
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @enum {string}
+             */
+            onStoreLoss?: "allow" | "refuse";
+            /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
+            usageThresholds?: number[];
+            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            policy?: {
+                [key: string]: {
+                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        allow?: string[];
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+        };
+        AgentList: {
+            agents: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+                budgetCentsMonthly: number | null;
+                rpmLimit: number;
+                rpdLimit: number;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        AgentPatch: {
+            name?: string;
+            description?: string;
+            /** @description US cents per calendar month over all providers; null: no budget. */
+            budgetCentsMonthly?: number | null;
+            /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+            rpmLimit?: number | null;
+            /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+            rpdLimit?: number | null;
+            /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+            tpmLimit?: number | null;
+            /**
+             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @enum {string}
+             */
+            budgetMode?: "soft" | "hard";
+            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            holdMaxOutputTokens?: number;
+            /**
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @enum {string}
+             */
+            onStoreLoss?: "allow" | "refuse";
+            /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
+            usageThresholds?: number[];
+            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            policy?: {
+                [key: string]: {
+                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        allow?: string[];
+                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+        };
+        AgentReply: {
+            agent: components["schemas"]["Agent"];
+        };
+        AgentStatusInput: {
+            /** @enum {string} */
+            status: "active" | "paused" | "revoked";
+        };
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The beginning of the token, for recognising it. */
+            keyPrefix: string;
+            /** @enum {string} */
+            scope: "agent" | "project" | "org";
+            /** Format: date-time */
+            createdAt: string;
+            /** @enum {string} */
+            status: "active" | "expired";
+            /**
+             * Format: uuid
+             * @description Null: not of one agent.
+             */
+            agentId: string | null;
+            agentName: string | null;
+            /**
+             * Format: uuid
+             * @description Null: of the whole organization.
+             */
+            projectId: string | null;
+            /**
+             * Format: uuid
+             * @description The key that takes its place; this one ends at expiresAt.
+             */
+            replacedBy: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
+            /** Format: date-time */
+            expiresAt: string | null;
+        };
+        ApiKeyCreatedReply: {
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @description The beginning of the token, for recognising it. */
+                keyPrefix: string;
+                /** @enum {string} */
+                scope: "agent" | "project" | "org";
+                /** Format: date-time */
+                createdAt: string;
+            };
+            /** @description The gateway token. Shown only in this answer. */
+            secretKey: string;
+        };
+        ApiKeyInput: {
+            name: string;
+            /**
+             * @default agent
+             * @enum {string}
+             */
+            scope?: "agent" | "project" | "org";
+            /** Format: uuid */
+            agentId?: string;
+            /** Format: uuid */
+            projectId?: string;
+            /** Format: date-time */
+            expiresAt?: string | null;
+        };
+        ApiKeyList: {
+            keys: components["schemas"]["ApiKey"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ApiKeyPatch: {
+            name?: string;
+            /** Format: date-time */
+            expiresAt?: string | null;
+        };
+        ApiKeyReply: {
+            key: components["schemas"]["ApiKey"];
+        };
+        ApiKeyRevoked: {
+            /** @constant */
+            revoked: true;
+        };
+        ApproveDeviceInput: {
+            /** @description As typed by hand: never put it into a link. */
+            userCode: string;
+            /** Format: uuid */
+            orgId: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+        };
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            at: string;
+            actor: {
+                /** @description Null: done by the service itself. */
+                userId: string | null;
+                email: string;
+            } | {
+                /** Format: uuid */
+                tokenId: string;
+                /** @description Of the management token. */
+                name: string;
+            };
+            action: string;
+            target: {
+                type: string;
+                id: string;
+            };
+            ip: string;
+            /** @description Field → [before, after]. Secrets show as [secret]. */
+            changes: {
+                [key: string]: unknown[];
+            };
+        };
+        AuditList: {
+            entries: components["schemas"]["AuditEntry"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        Breakdown: {
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            to: string;
+            /** @enum {string} */
+            by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+            rows: {
+                /** @description A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known. */
+                value: string;
+                name: string | null;
+                requests: number | null;
+                errors: number | null;
+                tokensIn: number | null;
+                tokensOut: number | null;
+                costCents: number | null;
+                costUsd: number | null;
+                avgLatency: number | null;
+                rejectedRequests: number | null;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        BrowserLoginInput: {
+            /** Format: email */
+            email?: string;
+            password?: string;
+        };
+        Call: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            requestId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: uuid */
+            agentId: string;
+            /** Format: uuid */
+            keyId: string;
+            providerSlug: string;
+            /** Format: uuid */
+            accountId: string;
+            method: string;
+            path: string;
+            status: number;
+            error: string | null;
+            model: string | null;
+            tokensIn: number;
+            tokensOut: number;
+            tokensCacheRead: number;
+            tokensCacheWrite: number;
+            tokensReasoning: number;
+            costCents: number;
+            usageSource: string;
+            priceSource: string;
+            durationMs: number;
+            ttfbMs: number | null;
+            bytesIn: number;
+            bytesOut: number;
+            streamed: boolean;
+            dataPlaneId: string;
+            /** @description Of the provider; 0: it gave no answer. */
+            upstreamStatus: number;
+            websocket: boolean;
+            projectId: string | null;
+            projectName: string | null;
+            agentName: string | null;
+            keyName: string | null;
+            keyPrefix: string | null;
+        };
+        CallReply: {
+            log: components["schemas"]["Call"];
+        };
+        CallsReply: {
+            logs: components["schemas"]["Call"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description There may be more than `total`. */
+            totalCapped: boolean;
+            /** @description Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was. */
+            searchedFrom: string | null;
+        };
+        ChangePasswordInput: {
+            currentPassword: string;
+            newPassword: string;
+        };
+        CompareReply: {
+            /** @description Null: the days that were asked for. */
+            period: ("24h" | "7d" | "30d" | "90d") | null;
+            agents: components["schemas"]["ComparedAgent"][];
+        };
+        ComparedAgent: {
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            /** @description Null: the days that were asked for. */
+            period: ("24h" | "7d" | "30d" | "90d") | null;
+            totalRequests: number;
+            errorRate: number;
+            p50Latency: number;
+            p95Latency: number;
+            costCents: number;
+            /** @description US dollars to six decimals. */
+            costUsd: number;
+            budgetCents: number | null;
+            budgetUsd: number | null;
+            burnRateCentsPerHour: number;
+            projectedMonthlyCents: number;
+            /** @description US dollars to six decimals. */
+            projectedMonthlyUsd: number;
+            daysUntilBudget: number | null;
+            rejectedRequests: number;
+        };
+        CredentialAcceptedData: {
+            providerSlug: string;
+            /** @description Null: of a shared credential. */
+            accountId: string | null;
+            /** @description Of the shared credential; null: the account’s own. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialAcceptedEvent: {
+            /** @constant */
+            event: "credential.accepted";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialAcceptedData"];
+        };
+        CredentialRefusedData: {
+            providerSlug: string;
+            /** @description Null: of a shared credential. */
+            accountId: string | null;
+            /** @description Of the shared credential; null: the account’s own. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialRefusedEvent: {
+            /** @constant */
+            event: "credential.refused";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefusedData"];
+        };
+        /** @description The provider’s own fields; write-only, stored encrypted. */
+        CredentialsInput: {
+            [key: string]: unknown;
+        };
+        CustomProviderInput: {
+            /** @description 2 to 40 of a-z, 0-9 and -. */
+            slug: string;
+            displayName: string;
+            baseUrl: string;
+            /** @enum {string} */
+            authType: "bearer" | "header" | "basic" | "query" | "none";
+            /** @description Name of the header or query parameter; for authType header and query. */
+            authName?: string | null;
+            /** @description Stands before the key as it is, with its space; for authType header. */
+            authPrefix?: string | null;
+            /** @enum {string|null} */
+            usageFormat?: "openai" | "anthropic" | null;
+            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+            sensitivePaths?: string[];
+        };
+        CustomProviderPut: {
+            displayName?: string;
+            baseUrl?: string;
+            /** @enum {string} */
+            authType?: "bearer" | "header" | "basic" | "query" | "none";
+            /** @description Name of the header or query parameter; for authType header and query. */
+            authName?: string | null;
+            /** @description Stands before the key as it is, with its space; for authType header. */
+            authPrefix?: string | null;
+            /** @enum {string|null} */
+            usageFormat?: "openai" | "anthropic" | null;
+            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+            sensitivePaths?: string[];
+        };
+        CustomProviderReply: {
+            provider: components["schemas"]["CustomProviderView"];
+        };
+        CustomProviderView: {
+            /** Format: uuid */
+            id: string;
+            slug: string;
+            displayName: string;
+            /** @description Null: each account has its own. */
+            baseUrl: string | null;
+            authType: string;
+            authName: string | null;
+            authPrefix: string | null;
+            usageFormat: string | null;
+            /** @description Refused unless the account allows them. */
+            sensitivePaths: string[];
+            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+            credentialFields: {
+                name: string;
+                label: string;
+                required: boolean;
+                /** @description Hide what is typed. */
+                secret: boolean;
+                /** @enum {string} */
+                kind: "text" | "url" | "region";
+                /** @description What a value looks like. */
+                placeholder: string | null;
+                /** @description What to fill in, or where to find it. */
+                hint: string | null;
+            }[];
+            builtIn: boolean;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        Deleted: {
+            /** @constant */
+            deleted: true;
+        };
+        Delivery: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /** @enum {string} */
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            /** @enum {string} */
+            status: "pending" | "success" | "failed";
+            statusCode: string | null;
+            error: string | null;
+            attempts: number;
+            lastAttemptAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        DeliveryDetail: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /** @enum {string} */
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            /** @enum {string} */
+            status: "pending" | "success" | "failed";
+            statusCode: string | null;
+            error: string | null;
+            attempts: number;
+            lastAttemptAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            payload: {
+                /** @enum {string} */
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                /** Format: date-time */
+                timestamp: string;
+                data: {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        DeliveryDetailReply: {
+            delivery: components["schemas"]["DeliveryDetail"];
+        };
+        DeliveryList: {
+            deliveries: components["schemas"]["Delivery"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        DeliveryReply: {
+            delivery: components["schemas"]["Delivery"];
+        };
+        Endpoint: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            /** @enum {string} */
+            status: "active" | "paused";
+            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
+            pausedReason: "failing" | null;
+            /**
+             * Format: date-time
+             * @description Until then the secret before the present one signs as well.
+             */
+            previousSecretUntil: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        EndpointCreated: {
+            endpoint: {
+                /** Format: uuid */
+                id: string;
+                url: string;
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                /** @enum {string} */
+                status: "active" | "paused";
+                /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
+                pausedReason: "failing" | null;
+                /**
+                 * Format: date-time
+                 * @description Until then the secret before the present one signs as well.
+                 */
+                previousSecretUntil: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /** @description Signs every delivery. Shown only in this answer. */
+                secret: string;
+            };
+        };
+        EndpointDeleted: {
+            /** @constant */
+            deleted: true;
+        };
+        EndpointInput: {
+            url: string;
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+        };
+        EndpointList: {
+            endpoints: components["schemas"]["Endpoint"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        EndpointPatch: {
+            url?: string;
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            /** @enum {string} */
+            status?: "active" | "paused";
+        };
+        EndpointReply: {
+            endpoint: components["schemas"]["Endpoint"];
+        };
+        ErrorReply: {
+            error: string;
+        };
+        EventList: {
+            events: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                /** Format: date-time */
+                occurredAt: string;
+                /** @description As webhooks get it. */
+                data: {
+                    [key: string]: unknown;
+                };
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ExportAgentCallsReply: components["schemas"]["LogRecord"][];
+        GetConfigReply: {
+            version: string;
+            /** @description Where agents call; null: the operator did not say. */
+            proxyUrl: string | null;
+            publicUrl: string;
+            /**
+             * @description first: nobody has signed up yet, and the first may.
+             * @enum {string}
+             */
+            signup: "open" | "first" | "closed";
+            /**
+             * @description outbox: mails stay as files on the server.
+             * @enum {string}
+             */
+            mail: "smtp" | "outbox";
+        };
+        GetStatusReply: {
+            /** @enum {string} */
+            status: "operational" | "degraded" | "outage";
+            providers: {
+                slug: string;
+                displayName: string;
+                /** @enum {string} */
+                state: "CLOSED" | "HALF_OPEN" | "OPEN";
+                /** @enum {string} */
+                status: "operational" | "degraded" | "outage";
+            }[];
+            /** Format: date-time */
+            lastUpdated: string;
+        };
+        InviteInput: {
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+        };
+        InvitedReply: {
+            member: components["schemas"]["Member"];
+            /** @description The link, while mails stay as files on the server; else null: it is in the mail alone. */
+            invitationUrl: string | null;
+        };
+        ListCircuitsReply: {
+            circuits: {
+                providerSlug: string;
+                displayName: string;
+                builtIn: boolean;
+                /** @description scheme://host[:port] of the provider. */
+                origin: string;
+                /** @enum {string} */
+                state: "CLOSED" | "HALF_OPEN" | "OPEN";
+                /** @description Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN. */
+                reason: ("error_rate" | "probe_failed") | null;
+                /**
+                 * Format: date-time
+                 * @description Of this state; null: it has never been another.
+                 */
+                since: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the cooldown ends; null unless OPEN.
+                 */
+                nextProbeAt: string | null;
+                /** @description Accounts of the organization whose calls go there. */
+                accounts: number;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ListProvidersReply: {
+            providers: {
+                slug: string;
+                displayName: string;
+                /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+                credentialFields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Hide what is typed. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to fill in, or where to find it. */
+                    hint: string | null;
+                }[];
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ListedProvider: {
+            /**
+             * Format: uuid
+             * @description Null: built in.
+             */
+            id: string | null;
+            slug: string;
+            displayName: string;
+            /** @description Null: each account has its own. */
+            baseUrl: string | null;
+            authType: string;
+            authName: string | null;
+            authPrefix: string | null;
+            usageFormat: string | null;
+            /** @description Refused unless the account allows them. */
+            sensitivePaths: string[];
+            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+            credentialFields: {
+                name: string;
+                label: string;
+                required: boolean;
+                /** @description Hide what is typed. */
+                secret: boolean;
+                /** @enum {string} */
+                kind: "text" | "url" | "region";
+                /** @description What a value looks like. */
+                placeholder: string | null;
+                /** @description What to fill in, or where to find it. */
+                hint: string | null;
+            }[];
+            builtIn: boolean;
+            /**
+             * Format: date-time
+             * @description Null: built in.
+             */
+            createdAt: string | null;
+        };
+        LogRecord: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            requestId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: uuid */
+            agentId: string;
+            /** Format: uuid */
+            keyId: string;
+            providerSlug: string;
+            /** Format: uuid */
+            accountId: string;
+            method: string;
+            path: string;
+            status: number;
+            error: string | null;
+            model: string | null;
+            tokensIn: number;
+            tokensOut: number;
+            tokensCacheRead: number;
+            tokensCacheWrite: number;
+            tokensReasoning: number;
+            costCents: number;
+            usageSource: string;
+            priceSource: string;
+            durationMs: number;
+            ttfbMs: number | null;
+            bytesIn: number;
+            bytesOut: number;
+            streamed: boolean;
+            dataPlaneId: string;
+        };
+        LoginInput: {
+            /** Format: email */
+            email: string;
+            password: string;
+        };
+        LoginReply: {
+            token: string;
+            user: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+                name: string;
+            };
+            /** Format: uuid */
+            orgId: string;
+            orgs: components["schemas"]["OrganizationWithRole"][];
+        };
+        LogsReply: {
+            logs: components["schemas"]["LogRecord"][];
+            total: number;
+            limit: number;
+            offset: number;
+            totalCapped: boolean;
+        };
+        LookUpDeviceInput: {
+            /** @description As typed by hand: never put it into a link. */
+            userCode: string;
+        };
+        LookUpDeviceReply: {
+            device: {
+                /** @description What the program says of itself; nobody has checked it. */
+                client: string;
+                /** @description Unchecked, too. */
+                hostname: string;
+                ip: string;
+                /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
+                expiresAt: string;
+            };
+            orgs: components["schemas"]["OrganizationWithRole"][];
+        };
+        ManagementToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tokenPrefix: string;
+            /**
+             * @description At most this, and never more than its creator may at the time of the call.
+             * @enum {string}
+             */
+            role: "viewer" | "member" | "admin";
+            /** @description Null: the whole organization. */
+            projectId: string | null;
+            /** Format: uuid */
+            createdBy: string;
+            lastUsedAt: string | null;
+            expiresAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ManagementTokenCreated: {
+            token: components["schemas"]["ManagementToken"];
+            /** @description Shown only here. */
+            secretToken: string;
+        };
+        ManagementTokenInput: {
+            name: string;
+            /**
+             * @description At most this, and never more than its creator may at the time of the call.
+             * @enum {string}
+             */
+            role: "viewer" | "member" | "admin";
+            /** Format: uuid */
+            projectId?: string;
+            /** Format: date-time */
+            expiresAt?: string;
+        };
+        ManagementTokenList: {
+            tokens: components["schemas"]["ManagementToken"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        MeReply: {
+            /** @description Null with a management token: that is nobody. */
+            user: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+                name: string;
+                emailVerified: boolean;
+            } | null;
+            /** @description The management token of the call; null in the session of a person. */
+            token: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                tokenPrefix: string;
+                /** @description Null: the whole organization. */
+                projectId: string | null;
+                /** @description Null: never. */
+                expiresAt: string | null;
+                /** Format: date-time */
+                createdAt: string;
+            } | null;
+            /** Format: uuid */
+            orgId: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+            orgs: components["schemas"]["OrganizationWithRole"][];
+        };
+        Member: {
+            /**
+             * Format: uuid
+             * @description While the status is invited: the id of the invitation.
+             */
+            userId: string;
+            email: string;
+            /** @description Null while the status is invited. */
+            name: string | null;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+            /** @enum {string} */
+            status: "active" | "invited";
+            /** Format: date-time */
+            createdAt: string;
+        };
+        MemberList: {
+            members: components["schemas"]["Member"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        MemberReply: {
+            member: components["schemas"]["Member"];
+        };
+        Ok: {
+            /** @constant */
+            ok: true;
+        };
+        OrganizationInput: {
+            name: string;
+        };
+        OrganizationPatch: {
+            name?: string;
+            /** @description US cents per calendar month over all agents of the organization; null: no budget. */
+            budgetCentsMonthly?: number | null;
+        };
+        OrganizationPatched: {
+            org: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                role: "viewer" | "member" | "admin" | "owner";
+                /** @description US cents per calendar month over all agents of the organization; null: no budget. */
+                budgetCentsMonthly: number | null;
+            };
+        };
+        OrganizationReply: {
+            org: components["schemas"]["OrganizationWithRole"];
+        };
+        OrganizationWithRole: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+        };
+        PollDeviceLoginInput: {
+            deviceCode: string;
+        };
+        Preference: {
+            /** Format: uuid */
+            userId: string;
+            email: string;
+            name: string;
+            /** @description Only confirmed addresses get mail. */
+            emailVerified: boolean;
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+        };
+        PreferenceInput: {
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+        };
+        PreferenceList: {
+            preferences: components["schemas"]["Preference"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        PreferenceReply: {
+            preference: components["schemas"]["Preference"];
+        };
+        Project: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            /** @description US cents per calendar month over all agents of the project; null: no budget. */
+            budgetCentsMonthly: number | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ProjectInput: {
+            name: string;
+        };
+        ProjectList: {
+            projects: components["schemas"]["Project"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ProjectPatch: {
+            name?: string;
+            /** @description US cents per calendar month over all agents of the project; null: no budget. */
+            budgetCentsMonthly?: number | null;
+        };
+        ProjectReply: {
+            project: components["schemas"]["Project"];
+        };
+        ProviderBreakdown: {
+            providerSlug: string;
+            totalRequests: number;
+            errorCount: number;
+            avgLatency: number;
+            p95Latency: number;
+            totalCostCents: number;
+            /** @description US dollars to six decimals. */
+            totalCostUsd: number;
+            totalTokensIn: number;
+            totalTokensOut: number;
+            rejectedRequests: number;
+        };
+        ProviderCircuitClosedData: {
+            /** @description The provider as in its proxy path. */
+            providerSlug: string;
+            /** @enum {string} */
+            state: "OPEN" | "CLOSED";
+            /** @description Percent of `requests` that failed. */
+            errorRate: number;
+            /** @description Counted in the window; for a recovery, the probes. */
+            requests: number;
+            windowSeconds: number;
+        };
+        ProviderCircuitClosedEvent: {
+            /** @constant */
+            event: "provider.circuit_closed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["ProviderCircuitClosedData"];
+        };
+        ProviderCircuitOpenedData: {
+            /** @description The provider as in its proxy path. */
+            providerSlug: string;
+            /** @enum {string} */
+            state: "OPEN" | "CLOSED";
+            /** @description Percent of `requests` that failed. */
+            errorRate: number;
+            /** @description Counted in the window; for a recovery, the probes. */
+            requests: number;
+            windowSeconds: number;
+        };
+        ProviderCircuitOpenedEvent: {
+            /** @constant */
+            event: "provider.circuit_opened";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["ProviderCircuitOpenedData"];
+        };
+        ProviderListing: {
+            providers: components["schemas"]["ListedProvider"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ProviderUsage: {
+            providerSlug: string;
+            totalRequests: number;
+            totalTokensIn: number;
+            totalTokensOut: number;
+            totalCostCents: number;
+            /** @description US dollars to six decimals. */
+            totalCostUsd: number;
+            avgDurationMs: number;
+            rejectedRequests: number;
+        };
+        ProvidersReply: {
+            /** @description Null: the days that were asked for. */
+            period: ("24h" | "7d" | "30d" | "90d") | null;
+            providers: components["schemas"]["ProviderBreakdown"][];
+        };
+        RefreshReply: {
+            token: string;
+        };
+        Refusals: {
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            to: string;
+            refusals: {
+                reason: string;
+                count: number;
+            }[];
+        };
+        RenameInput: {
+            name: string;
+        };
+        ReplayInput: {
+            /**
+             * Format: date-time
+             * @description Deliveries that were made from then on,
+             */
+            start: string;
+            /**
+             * Format: date-time
+             * @description and before then.
+             */
+            end: string;
+            /** @description Only these; failed unless given. */
+            status?: ("failed" | "success")[];
+            /** @enum {string} */
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+        };
+        ReplayReply: {
+            /** @description Queued again, the oldest first; at most 1000 in a call. */
+            replayed: number;
+            /** @description Of the range, not queued. */
+            remaining: number;
+            /** @description When the last one of them was made: the start of the next call. Null: there was none. */
+            until: string | null;
+        };
+        ResetInput: {
+            token: string;
+            password: string;
+        };
+        RoleInput: {
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+        };
+        RotateInput: {
+            credentials: components["schemas"]["CredentialsInput"];
+        };
+        RotationInput: {
+            /**
+             * @description How long the old token works beside the new one; 0: it is revoked at once.
+             * @default 86400
+             */
+            graceSeconds?: number;
+            /**
+             * Format: date-time
+             * @description Of the new key. Left out: it lives as long as the old one was made for.
+             */
+            expiresAt?: string | null;
+        };
+        RotationReply: {
+            key: components["schemas"]["ApiKey"];
+            /** @description The gateway token. Shown only in this answer. */
+            secretKey: string;
+            previous: components["schemas"]["ApiKey"];
+        };
+        ScopeSeries: {
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            to: string;
+            /** @enum {string} */
+            interval: "hour" | "day";
+            timeseries: {
+                bucket: string;
+                requests: number;
+                errors: number;
+                tokensIn: number;
+                tokensOut: number;
+                /** @description US cents with their fraction. */
+                costCents: number;
+                /** @description US dollars to six decimals. */
+                costUsd: number;
+                avgLatency: number;
+                rejectedRequests: number;
+            }[];
+            /** @description With groupBy: the ten largest, and all others. */
+            groups?: {
+                /** @description As in a breakdown; null: all others together. */
+                value: string | null;
+                name: string | null;
+                timeseries: {
+                    bucket: string;
+                    requests: number | null;
+                    errors: number | null;
+                    tokensIn: number | null;
+                    tokensOut: number | null;
+                    costCents: number | null;
+                    costUsd: number | null;
+                    avgLatency: number | null;
+                    rejectedRequests: number | null;
+                }[];
+            }[];
+        };
+        ScopeSummary: {
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Whole hours, UTC.
+             */
+            to: string;
+            requests: number;
+            errors: number;
+            tokensIn: number;
+            tokensOut: number;
+            /** @description US cents with their fraction. */
+            costCents: number;
+            /** @description US dollars to six decimals. */
+            costUsd: number;
+            avgLatency: number;
+            errorRate: number;
+            p50Latency: number;
+            p95Latency: number;
+            rejectedRequests: number;
+            /** @description Spend of the calendar month, US cents. */
+            monthCents: number;
+            budgetCents: number | null;
+            budgetUsedPercent: number | null;
+            /** @description Null until what is asked about is 24 hours old, and when it is gone. */
+            forecast: {
+                burnRateCentsPerHour: number;
+                /** @description US cents with their fraction. */
+                projectedMonthlyCents: number;
+                daysUntilBudget: number | null;
+            } | null;
+        };
+        SecretRotation: {
+            /**
+             * @description How long the old secret signs beside the new one; 0: not at all.
+             * @default 86400
+             */
+            graceSeconds?: number;
+        };
+        SelfReply: {
+            user: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+                name: string;
+                emailVerified: boolean;
+            };
+            /** Format: uuid */
+            orgId: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+            orgs: components["schemas"]["OrganizationWithRole"][];
+        };
+        SessionInfo: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "api" | "browser" | "cli";
+            /** @description The session of this very call. */
+            current: boolean;
+            /** @description The organization it acts in, or acted in last. */
+            orgId: string | null;
+            /** @description Approved for a device: no more than this role. */
+            roleMax: ("viewer" | "member" | "admin" | "owner") | null;
+            ip: string;
+            userAgent: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        SessionList: {
+            sessions: components["schemas"]["SessionInfo"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        SharedCredential: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            providerSlug: string;
+            /**
+             * Format: uuid
+             * @description Only agents of that project may use it; null: all agents of the organization.
+             */
+            projectId: string | null;
+            /** @enum {string} */
+            status: "active" | "needs_credentials";
+            /** @description How many accounts use it. */
+            accounts: number;
+            /** Format: date-time */
+            createdAt: string;
+            rotatedAt: string | null;
+        };
+        SharedCredentialInput: {
+            name: string;
+            providerSlug: string;
+            /** Format: uuid */
+            projectId?: string;
+            credentials: components["schemas"]["CredentialsInput"];
+        };
+        SharedCredentialList: {
+            credentials: components["schemas"]["SharedCredential"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        SharedCredentialPatch: {
+            name: string;
+        };
+        SharedCredentialReply: {
+            credential: components["schemas"]["SharedCredential"];
+        };
+        SignupInput: {
+            /** Format: email */
+            email: string;
+            password: string;
+            name: string;
+            orgName: string;
+        };
+        SignupReply: {
+            token: string;
+            user: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+                name: string;
+            };
+            org: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+            };
+        };
+        StartDeviceLoginInput: {
+            client: string;
+            hostname?: string;
+        };
+        StartDeviceLoginReply: {
+            deviceCode: string;
+            userCode: string;
+            verificationUrl: string;
+            /** @description Seconds. */
+            expiresIn: number;
+            /** @description Seconds between two polls. */
+            interval: number;
+        };
+        SwitchInput: {
+            /** Format: uuid */
+            orgId: string;
+        };
+        SwitchReply: {
+            token: string;
+            /** Format: uuid */
+            orgId: string;
+        };
+        TestInput: {
+            /**
+             * @description One that the endpoint subscribes to; its first unless given.
+             * @enum {string}
+             */
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+        };
+        TestReply: {
+            /** @description The provider takes the credential. */
+            ok: boolean;
+            /** @description Null: the provider did not answer. */
+            status: number | null;
+            latencyMs: number;
+            hint: string | null;
+        };
+        TimePoint: {
+            bucket: string;
+            requests: number;
+            errors: number;
+            avgLatency: number;
+            costCents: number;
+            /** @description US dollars to six decimals. */
+            costUsd: number;
+            rejectedRequests: number;
+        };
+        TimeseriesReply: {
+            /** @description Null: the days that were asked for. */
+            period: ("24h" | "7d" | "30d" | "90d") | null;
+            /** @enum {string} */
+            interval: "hour" | "day";
+            timeseries: components["schemas"]["TimePoint"][];
+        };
+        UsageReply: {
+            usage: components["schemas"]["ProviderUsage"][];
+        };
+        UsageSummary: {
+            /** @description Null: the days that were asked for. */
+            period: ("24h" | "7d" | "30d" | "90d") | null;
+            totalRequests: number;
+            errorRate: number;
+            p50Latency: number;
+            p95Latency: number;
+            costCents: number;
+            /** @description US dollars to six decimals. */
+            costUsd: number;
+            budgetCents: number | null;
+            budgetUsd: number | null;
+            burnRateCentsPerHour: number;
+            projectedMonthlyCents: number;
+            /** @description US dollars to six decimals. */
+            projectedMonthlyUsd: number;
+            daysUntilBudget: number | null;
+            rejectedRequests: number;
+        };
+        UsageThresholdData: {
+            agentId: string;
+            agentName: string;
+            thresholdPercent: number;
+            budgetCentsMonthly: number;
+            spentCents: number;
+            orgId: string;
+        };
+        UsageThresholdEvent: {
+            /** @constant */
+            event: "usage.threshold";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["UsageThresholdData"];
+        };
+        VerifyInput: {
+            token: string;
+            /** @description The account's password; a wrong one confirms nothing. */
+            password?: string;
+        };
+        WebhookPausedData: {
+            endpointId: string;
+            failedAttempts: number;
+            failingSince: string;
+            orgId: string;
+        };
+        WebhookPausedEvent: {
+            /** @constant */
+            event: "webhook.paused";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["WebhookPausedData"];
+        };
+    };
+    responses: {
+        /** @description Something in the request is wrong; the text names the field. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description Nobody is logged in, or no longer. */
+        Unauthenticated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description The caller may not do this. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description There is no such thing, or it belongs to another organization. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description It does not fit the state of things; the text says why. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description The body has more than 1 MiB. */
+        TooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description Too many at once or in a time; see Retry-After. */
+        TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description A fault of the gateway; the text names the request. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+        /** @description The database is away; see Retry-After. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorReply"];
+            };
+        };
+    };
+    parameters: {
+        /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+        IdempotencyKey: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Seconds to wait. */
+        RetryAfter: number;
+        /** @description Names this call in the logs of the gateway. */
+        RequestId: string;
+    };
     pathItems: never;
 }
+export type AbuseDetectedData = components['schemas']['AbuseDetectedData'];
+export type AbuseDetectedEvent = components['schemas']['AbuseDetectedEvent'];
+export type AcceptInput = components['schemas']['AcceptInput'];
+export type AcceptRefused = components['schemas']['AcceptRefused'];
+export type Account = components['schemas']['Account'];
+export type AccountInput = components['schemas']['AccountInput'];
+export type AccountList = components['schemas']['AccountList'];
+export type AccountPatch = components['schemas']['AccountPatch'];
+export type AccountReply = components['schemas']['AccountReply'];
+export type AddressInput = components['schemas']['AddressInput'];
+export type Agent = components['schemas']['Agent'];
+export type AgentBudgetExceededData = components['schemas']['AgentBudgetExceededData'];
+export type AgentBudgetExceededEvent = components['schemas']['AgentBudgetExceededEvent'];
+export type AgentCreatedData = components['schemas']['AgentCreatedData'];
+export type AgentCreatedEvent = components['schemas']['AgentCreatedEvent'];
+export type AgentCreatedReply = components['schemas']['AgentCreatedReply'];
+export type AgentDeletedData = components['schemas']['AgentDeletedData'];
+export type AgentDeletedEvent = components['schemas']['AgentDeletedEvent'];
+export type AgentFigures = components['schemas']['AgentFigures'];
+export type AgentFiguresReply = components['schemas']['AgentFiguresReply'];
+export type AgentInput = components['schemas']['AgentInput'];
+export type AgentList = components['schemas']['AgentList'];
+export type AgentPatch = components['schemas']['AgentPatch'];
+export type AgentReply = components['schemas']['AgentReply'];
+export type AgentStatusInput = components['schemas']['AgentStatusInput'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyCreatedReply = components['schemas']['ApiKeyCreatedReply'];
+export type ApiKeyInput = components['schemas']['ApiKeyInput'];
+export type ApiKeyList = components['schemas']['ApiKeyList'];
+export type ApiKeyPatch = components['schemas']['ApiKeyPatch'];
+export type ApiKeyReply = components['schemas']['ApiKeyReply'];
+export type ApiKeyRevoked = components['schemas']['ApiKeyRevoked'];
+export type ApproveDeviceInput = components['schemas']['ApproveDeviceInput'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditList = components['schemas']['AuditList'];
+export type Breakdown = components['schemas']['Breakdown'];
+export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
+export type Call = components['schemas']['Call'];
+export type CallReply = components['schemas']['CallReply'];
+export type CallsReply = components['schemas']['CallsReply'];
+export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
+export type CompareReply = components['schemas']['CompareReply'];
+export type ComparedAgent = components['schemas']['ComparedAgent'];
+export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
+export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
+export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
+export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
+export type CredentialsInput = components['schemas']['CredentialsInput'];
+export type CustomProviderInput = components['schemas']['CustomProviderInput'];
+export type CustomProviderPut = components['schemas']['CustomProviderPut'];
+export type CustomProviderReply = components['schemas']['CustomProviderReply'];
+export type CustomProviderView = components['schemas']['CustomProviderView'];
+export type Deleted = components['schemas']['Deleted'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryDetail = components['schemas']['DeliveryDetail'];
+export type DeliveryDetailReply = components['schemas']['DeliveryDetailReply'];
+export type DeliveryList = components['schemas']['DeliveryList'];
+export type DeliveryReply = components['schemas']['DeliveryReply'];
+export type Endpoint = components['schemas']['Endpoint'];
+export type EndpointCreated = components['schemas']['EndpointCreated'];
+export type EndpointDeleted = components['schemas']['EndpointDeleted'];
+export type EndpointInput = components['schemas']['EndpointInput'];
+export type EndpointList = components['schemas']['EndpointList'];
+export type EndpointPatch = components['schemas']['EndpointPatch'];
+export type EndpointReply = components['schemas']['EndpointReply'];
+export type ErrorReply = components['schemas']['ErrorReply'];
+export type EventList = components['schemas']['EventList'];
+export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply'];
+export type GetConfigReply = components['schemas']['GetConfigReply'];
+export type GetStatusReply = components['schemas']['GetStatusReply'];
+export type InviteInput = components['schemas']['InviteInput'];
+export type InvitedReply = components['schemas']['InvitedReply'];
+export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
+export type ListProvidersReply = components['schemas']['ListProvidersReply'];
+export type ListedProvider = components['schemas']['ListedProvider'];
+export type LogRecord = components['schemas']['LogRecord'];
+export type LoginInput = components['schemas']['LoginInput'];
+export type LoginReply = components['schemas']['LoginReply'];
+export type LogsReply = components['schemas']['LogsReply'];
+export type LookUpDeviceInput = components['schemas']['LookUpDeviceInput'];
+export type LookUpDeviceReply = components['schemas']['LookUpDeviceReply'];
+export type ManagementToken = components['schemas']['ManagementToken'];
+export type ManagementTokenCreated = components['schemas']['ManagementTokenCreated'];
+export type ManagementTokenInput = components['schemas']['ManagementTokenInput'];
+export type ManagementTokenList = components['schemas']['ManagementTokenList'];
+export type MeReply = components['schemas']['MeReply'];
+export type Member = components['schemas']['Member'];
+export type MemberList = components['schemas']['MemberList'];
+export type MemberReply = components['schemas']['MemberReply'];
+export type Ok = components['schemas']['Ok'];
+export type OrganizationInput = components['schemas']['OrganizationInput'];
+export type OrganizationPatch = components['schemas']['OrganizationPatch'];
+export type OrganizationPatched = components['schemas']['OrganizationPatched'];
+export type OrganizationReply = components['schemas']['OrganizationReply'];
+export type OrganizationWithRole = components['schemas']['OrganizationWithRole'];
+export type PollDeviceLoginInput = components['schemas']['PollDeviceLoginInput'];
+export type Preference = components['schemas']['Preference'];
+export type PreferenceInput = components['schemas']['PreferenceInput'];
+export type PreferenceList = components['schemas']['PreferenceList'];
+export type PreferenceReply = components['schemas']['PreferenceReply'];
+export type Project = components['schemas']['Project'];
+export type ProjectInput = components['schemas']['ProjectInput'];
+export type ProjectList = components['schemas']['ProjectList'];
+export type ProjectPatch = components['schemas']['ProjectPatch'];
+export type ProjectReply = components['schemas']['ProjectReply'];
+export type ProviderBreakdown = components['schemas']['ProviderBreakdown'];
+export type ProviderCircuitClosedData = components['schemas']['ProviderCircuitClosedData'];
+export type ProviderCircuitClosedEvent = components['schemas']['ProviderCircuitClosedEvent'];
+export type ProviderCircuitOpenedData = components['schemas']['ProviderCircuitOpenedData'];
+export type ProviderCircuitOpenedEvent = components['schemas']['ProviderCircuitOpenedEvent'];
+export type ProviderListing = components['schemas']['ProviderListing'];
+export type ProviderUsage = components['schemas']['ProviderUsage'];
+export type ProvidersReply = components['schemas']['ProvidersReply'];
+export type RefreshReply = components['schemas']['RefreshReply'];
+export type Refusals = components['schemas']['Refusals'];
+export type RenameInput = components['schemas']['RenameInput'];
+export type ReplayInput = components['schemas']['ReplayInput'];
+export type ReplayReply = components['schemas']['ReplayReply'];
+export type ResetInput = components['schemas']['ResetInput'];
+export type RoleInput = components['schemas']['RoleInput'];
+export type RotateInput = components['schemas']['RotateInput'];
+export type RotationInput = components['schemas']['RotationInput'];
+export type RotationReply = components['schemas']['RotationReply'];
+export type ScopeSeries = components['schemas']['ScopeSeries'];
+export type ScopeSummary = components['schemas']['ScopeSummary'];
+export type SecretRotation = components['schemas']['SecretRotation'];
+export type SelfReply = components['schemas']['SelfReply'];
+export type SessionInfo = components['schemas']['SessionInfo'];
+export type SessionList = components['schemas']['SessionList'];
+export type SharedCredential = components['schemas']['SharedCredential'];
+export type SharedCredentialInput = components['schemas']['SharedCredentialInput'];
+export type SharedCredentialList = components['schemas']['SharedCredentialList'];
+export type SharedCredentialPatch = components['schemas']['SharedCredentialPatch'];
+export type SharedCredentialReply = components['schemas']['SharedCredentialReply'];
+export type SignupInput = components['schemas']['SignupInput'];
+export type SignupReply = components['schemas']['SignupReply'];
+export type StartDeviceLoginInput = components['schemas']['StartDeviceLoginInput'];
+export type StartDeviceLoginReply = components['schemas']['StartDeviceLoginReply'];
+export type SwitchInput = components['schemas']['SwitchInput'];
+export type SwitchReply = components['schemas']['SwitchReply'];
+export type TestInput = components['schemas']['TestInput'];
+export type TestReply = components['schemas']['TestReply'];
+export type TimePoint = components['schemas']['TimePoint'];
+export type TimeseriesReply = components['schemas']['TimeseriesReply'];
+export type UsageReply = components['schemas']['UsageReply'];
+export type UsageSummary = components['schemas']['UsageSummary'];
+export type UsageThresholdData = components['schemas']['UsageThresholdData'];
+export type UsageThresholdEvent = components['schemas']['UsageThresholdEvent'];
+export type VerifyInput = components['schemas']['VerifyInput'];
+export type WebhookPausedData = components['schemas']['WebhookPausedData'];
+export type WebhookPausedEvent = components['schemas']['WebhookPausedEvent'];
+export type ResponseBadRequest = components['responses']['BadRequest'];
+export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
+export type ResponseForbidden = components['responses']['Forbidden'];
+export type ResponseNotFound = components['responses']['NotFound'];
+export type ResponseConflict = components['responses']['Conflict'];
+export type ResponseTooLarge = components['responses']['TooLarge'];
+export type ResponseTooManyRequests = components['responses']['TooManyRequests'];
+export type ResponseInternalError = components['responses']['InternalError'];
+export type ResponseUnavailable = components['responses']['Unavailable'];
+export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
+export type HeaderRetryAfter = components['headers']['RetryAfter'];
+export type HeaderRequestId = components['headers']['RequestId'];
 export type $defs = Record<string, never>;
 export interface operations {
-    getConfig: {
+    listAgents: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        version: string;
-                        /** @description Where agents call; null: the operator did not say. */
-                        proxyUrl: string | null;
-                        publicUrl: string;
-                        /**
-                         * @description first: nobody has signed up yet, and the first may.
-                         * @enum {unknown}
-                         */
-                        signup: "open" | "first" | "closed";
-                        /**
-                         * @description outbox: mails stay as files on the server.
-                         * @enum {unknown}
-                         */
-                        mail: "smtp" | "outbox";
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postOrgs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        org: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteOrgsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchOrgsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name?: string;
-                    /** @description US cents per calendar month over all agents of the organization; null: no budget. */
-                    budgetCentsMonthly?: number | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        org: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                            /** @description US cents per calendar month over all agents of the organization; null: no budget. */
-                            budgetCentsMonthly: number | null;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthSignup: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                    password: string;
-                    name: string;
-                    orgName: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: string;
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                        };
-                        org: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthLogin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                    password: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: string;
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthRefresh: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthSwitchOrg: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: uuid */
-                    orgId: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: string;
-                        /** Format: uuid */
-                        orgId: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthForgotPassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthResetPassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    token: string;
-                    password: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthVerifyEmail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    token: string;
-                    /** @description The account's password; a wrong one confirms nothing. */
-                    password?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthResendVerification: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Null with a management token: that is nobody. */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                            emailVerified: boolean;
-                        } | null;
-                        /** @description The management token of the call; null in the session of a person. */
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** @description Null: never. */
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        } | null;
-                        /** Format: uuid */
-                        orgId: string;
-                        role: "viewer" | "member" | "admin" | "owner";
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                            emailVerified: boolean;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        role: "viewer" | "member" | "admin" | "owner";
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthDevice: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    client: string;
-                    hostname?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        deviceCode: string;
-                        userCode: string;
-                        verificationUrl: string;
-                        /** @description Seconds. */
-                        expiresIn: number;
-                        /** @description Seconds between two polls. */
-                        interval: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthDeviceToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    deviceCode: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: string;
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthDeviceLookup: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description As typed by hand: never put it into a link. */
-                    userCode: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        device: {
-                            /** @description What the program says of itself; nobody has checked it. */
-                            client: string;
-                            /** @description Unchecked, too. */
-                            hostname: string;
-                            ip: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                        };
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthDeviceApprove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description As typed by hand: never put it into a link. */
-                    userCode: string;
-                    /** Format: uuid */
-                    orgId: string;
-                    role: "viewer" | "member" | "admin" | "owner";
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthDeviceDeny: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description As typed by hand: never put it into a link. */
-                    userCode: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getManagementTokens: {
-        parameters: {
-            query?: {
+            query: {
                 limit?: number;
                 offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        tokens: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description At most this, and never more than its creator may at the time of the call. */
-                            role: "viewer" | "member" | "admin";
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** Format: uuid */
-                            createdBy: string;
-                            lastUsedAt: string | null;
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postManagementTokens: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    /** @description At most this, and never more than its creator may at the time of the call. */
-                    role: "viewer" | "member" | "admin";
-                    /** Format: uuid */
-                    projectId?: string;
-                    /** Format: date-time */
-                    expiresAt?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            tokenPrefix: string;
-                            /** @description At most this, and never more than its creator may at the time of the call. */
-                            role: "viewer" | "member" | "admin";
-                            /** @description Null: the whole organization. */
-                            projectId: string | null;
-                            /** Format: uuid */
-                            createdBy: string;
-                            lastUsedAt: string | null;
-                            expiresAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                        /** @description Shown only here. */
-                        secretToken: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteManagementTokensId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthLogout: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postAuthChangePassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    currentPassword: string;
-                    newPassword: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        ok: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getSessions: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        sessions: {
-                            /** Format: uuid */
-                            id: string;
-                            /** @enum {unknown} */
-                            kind: "api" | "browser" | "cli";
-                            /** @description The session of this very call. */
-                            current: boolean;
-                            /** @description The organization it acts in, or acted in last. */
-                            orgId: string | null;
-                            /** @description Approved for a device: no more than this role. */
-                            roleMax: ("viewer" | "member" | "admin" | "owner") | null;
-                            ip: string;
-                            userAgent: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            lastSeenAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteSessionsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    email?: string;
-                    password?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                            emailVerified: boolean;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        role: "viewer" | "member" | "admin" | "owner";
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: uuid */
-                    orgId: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                            emailVerified: boolean;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        role: "viewer" | "member" | "admin" | "owner";
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getMembers: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                /** @description A part of the name or the address, in any case. */
+                projectId: string;
+                /** @description A part of the name or the slug, in any case. */
                 search?: string;
-                role?: "viewer" | "member" | "admin" | "owner";
-                status?: "active" | "invited";
-                sort?: "createdAt" | "name" | "email" | "role";
+                status?: "active" | "paused" | "revoked";
+                sort?: "createdAt" | "name";
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -4358,742 +3775,358 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Agents of a project */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        members: {
-                            /**
-                             * Format: uuid
-                             * @description While the status is invited: the id of the invitation.
-                             */
-                            userId: string;
-                            email: string;
-                            /** @description Null while the status is invited. */
-                            name: string | null;
-                            role: "viewer" | "member" | "admin" | "owner";
-                            status: "active" | "invited";
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["AgentList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postMembers: {
+    createAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                    role: "viewer" | "member" | "admin" | "owner";
-                };
+                "application/json": components["schemas"]["AgentInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Make an agent */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        member: {
-                            /**
-                             * Format: uuid
-                             * @description While the status is invited: the id of the invitation.
-                             */
-                            userId: string;
-                            email: string;
-                            /** @description Null while the status is invited. */
-                            name: string | null;
-                            role: "viewer" | "member" | "admin" | "owner";
-                            status: "active" | "invited";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                        /** @description The link, while mails stay as files on the server; else null: it is in the mail alone. */
-                        invitationUrl: string | null;
-                    };
+                    "application/json": components["schemas"]["AgentCreatedReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postMembersUserIdResend: {
+    getAgent: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                userId: string;
+                id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description An agent with its limits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete it with its keys and accounts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentPatch"];
+            };
+        };
+        responses: {
+            /** @description Change its name, limits, budget or policy */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setAgentStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentStatusInput"];
+            };
+        };
+        responses: {
+            /** @description Pause, resume or revoke it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+                status?: "active" | "expired";
+                /** @description Part of the name, of the agent’s, or of keyPrefix. */
+                search?: string;
+                sort?: "createdAt" | "name" | "lastUsedAt" | "expiresAt";
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description API keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyInput"];
+            };
+        };
+        responses: {
+            /** @description Make an API key; the gateway token is shown once */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        member: {
-                            /**
-                             * Format: uuid
-                             * @description While the status is invited: the id of the invitation.
-                             */
-                            userId: string;
-                            email: string;
-                            /** @description Null while the status is invited. */
-                            name: string | null;
-                            role: "viewer" | "member" | "admin" | "owner";
-                            status: "active" | "invited";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                        /** @description The link, while mails stay as files on the server; else null: it is in the mail alone. */
-                        invitationUrl: string | null;
-                    };
+                    "application/json": components["schemas"]["ApiKeyCreatedReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteMembersUserId: {
+    revokeApiKey: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                userId: string;
+                id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Revoke an API key at once */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
+                    "application/json": components["schemas"]["ApiKeyRevoked"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    patchMembersUserId: {
+    updateApiKey: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                userId: string;
+                id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    role: "viewer" | "member" | "admin" | "owner";
-                };
+                "application/json": components["schemas"]["ApiKeyPatch"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Rename it, or change when it ends */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        member: {
-                            /**
-                             * Format: uuid
-                             * @description While the status is invited: the id of the invitation.
-                             */
-                            userId: string;
-                            email: string;
-                            /** @description Null while the status is invited. */
-                            name: string | null;
-                            role: "viewer" | "member" | "admin" | "owner";
-                            status: "active" | "invited";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ApiKeyReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteMembersMe: {
+    rotateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
-            path?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
             cookie?: never;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postInvitationsAccept: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
-                    token: string;
-                    name?: string;
-                    password?: string;
-                };
+                "application/json": components["schemas"]["RotationInput"];
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
+            /** @description Replace it; the old one works on for a while */
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        token: string;
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            email: string;
-                            name: string;
-                        };
-                        /** Format: uuid */
-                        orgId: string;
-                        orgs: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            role: "viewer" | "member" | "admin" | "owner";
-                        }[];
-                    };
+                    "application/json": components["schemas"]["RotationReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                        /** @enum {boolean} */
-                        existing?: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getAudit: {
+    listAuditEntries: {
         parameters: {
             query?: {
                 /** @description Of a user or of a management token. */
@@ -5116,103 +4149,758 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Who changed what, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entries: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: date-time */
-                            at: string;
-                            actor: {
-                                /** @description Null: done by the service itself. */
-                                userId: string | null;
-                                email: string;
-                            } | {
-                                /** Format: uuid */
-                                tokenId: string;
-                                /** @description Of the management token. */
-                                name: string;
-                            };
-                            action: string;
-                            target: {
-                                type: string;
-                                id: string;
-                            };
-                            ip: string;
-                            /** @description Field → [before, after]. Secrets show as [secret]. */
-                            changes: {
-                                [key: string]: unknown[];
-                            };
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["AuditList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getEventMail: {
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordInput"];
+            };
+        };
+        responses: {
+            /** @description Replace the password; ends the other sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startDeviceLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartDeviceLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Begin the login of a program */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartDeviceLoginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    approveDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveDeviceInput"];
+            };
+        };
+        responses: {
+            /** @description Let the program in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    denyDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookUpDeviceInput"];
+            };
+        };
+        responses: {
+            /** @description Do not let the program in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lookUpDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookUpDeviceInput"];
+            };
+        };
+        responses: {
+            /** @description Who asks to be let in, by the code that it shows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookUpDeviceReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pollDeviceLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PollDeviceLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Ask whether a person has let the program in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    forgotPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddressInput"];
+            };
+        };
+        responses: {
+            /** @description Mail a link for a new password */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginInput"];
+            };
+        };
+        responses: {
+            /** @description Log in with e-mail and password */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End the session of this call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    refreshSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A new token for the session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendVerification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddressInput"];
+            };
+        };
+        responses: {
+            /** @description Mail the link that confirms an address again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetInput"];
+            };
+        };
+        responses: {
+            /** @description Set a new password with the token of a mail */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignupInput"];
+            };
+        };
+        responses: {
+            /** @description Make an account and its organization */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignupReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switchOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchInput"];
+            };
+        };
+        responses: {
+            /** @description A token for another organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyInput"];
+            };
+        };
+        responses: {
+            /** @description Confirm an address with the token of a mail */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCircuits: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                state?: "CLOSED" | "HALF_OPEN" | "OPEN";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Circuits of the providers that the organization uses */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCircuitsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a client must know before anybody has logged in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetConfigReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCredentials: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                projectId?: string;
+                providerSlug?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Shared credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SharedCredentialInput"];
+            };
+        };
+        responses: {
+            /** @description Store a credential for the accounts of many agents */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A shared credential, without its value */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a shared credential that no account uses */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renameCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SharedCredentialPatch"];
+            };
+        };
+        responses: {
+            /** @description Rename a shared credential */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateInput"];
+            };
+        };
+        responses: {
+            /** @description Replace it for all accounts that use it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the provider takes the shared credential */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCustomProviders: {
         parameters: {
             query?: {
                 limit?: number;
@@ -5224,86 +4912,149 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description All providers, with those of the organization */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        preferences: {
-                            /** Format: uuid */
-                            userId: string;
-                            email: string;
-                            name: string;
-                            /** @description Only confirmed addresses get mail. */
-                            emailVerified: boolean;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["ProviderListing"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    putEventMailUserId: {
+    createCustomProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomProviderInput"];
+            };
+        };
+        responses: {
+            /** @description Add a provider of the organization */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomProviderReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCustomProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomProviderPut"];
+            };
+        };
+        responses: {
+            /** @description Change some of its fields */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomProviderReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCustomProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete it with its accounts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventMail: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Which members get mail about which events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferenceList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setEventMail: {
         parameters: {
             query?: never;
             header?: never;
@@ -5314,717 +5065,30 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                };
+                "application/json": components["schemas"]["PreferenceInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Choose the events that a member gets mail about */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        preference: {
-                            /** Format: uuid */
-                            userId: string;
-                            email: string;
-                            name: string;
-                            /** @description Only confirmed addresses get mail. */
-                            emailVerified: boolean;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                        };
-                    };
+                    "application/json": components["schemas"]["PreferenceReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getProjects: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                /** @description A part of the name or the slug, in any case. */
-                search?: string;
-                sort?: "createdAt" | "name";
-                order?: "asc" | "desc";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        projects: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @description US cents per calendar month over all agents of the project; null: no budget. */
-                            budgetCentsMonthly: number | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postProjects: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        project: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @description US cents per calendar month over all agents of the project; null: no budget. */
-                            budgetCentsMonthly: number | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getProjectsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        project: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @description US cents per calendar month over all agents of the project; null: no budget. */
-                            budgetCentsMonthly: number | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteProjectsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchProjectsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name?: string;
-                    /** @description US cents per calendar month over all agents of the project; null: no budget. */
-                    budgetCentsMonthly?: number | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        project: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @description US cents per calendar month over all agents of the project; null: no budget. */
-                            budgetCentsMonthly: number | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "operational" | "degraded" | "outage";
-                        providers: {
-                            slug: string;
-                            displayName: string;
-                            /** @enum {string} */
-                            state: "CLOSED" | "HALF_OPEN" | "OPEN";
-                            /** @enum {string} */
-                            status: "operational" | "degraded" | "outage";
-                        }[];
-                        /** Format: date-time */
-                        lastUpdated: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getEvents: {
+    listEvents: {
         parameters: {
             query?: {
                 event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
@@ -6041,97 +5105,222 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description What happened, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        events: {
-                            /** Format: uuid */
-                            id: string;
-                            /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                            /** Format: date-time */
-                            occurredAt: string;
-                            /** @description As webhooks get it. */
-                            data: {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description Default Response */
-            400: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInput"];
+            };
+        };
+        responses: {
+            /** @description Become a member with the token of a mail */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["LoginReply"];
                 };
             };
-            /** @description Default Response */
+            400: components["responses"]["BadRequest"];
+            /** @description Nobody is logged in, or no longer. */
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["AcceptRefused"];
                 };
             };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getWebhooks: {
+    listManagementTokens: {
         parameters: {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description A part of the URL, in any case. */
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Management tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagementTokenList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createManagementToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManagementTokenInput"];
+            };
+        };
+        responses: {
+            /** @description Make a management token; it is shown once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagementTokenCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteManagementToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a management token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is logged in, where, with which role */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameInput"];
+            };
+        };
+        responses: {
+            /** @description Change the name of the user */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelfReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description A part of the name or the address, in any case. */
                 search?: string;
-                status?: "active" | "paused";
-                sort?: "createdAt" | "url";
+                role?: "viewer" | "member" | "admin" | "owner";
+                status?: "active" | "invited";
+                sort?: "createdAt" | "name" | "email" | "role";
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -6140,94 +5329,23 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Members and open invitations */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        endpoints: {
-                            /** Format: uuid */
-                            id: string;
-                            url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
-                            pausedReason: "failing" | null;
-                            /**
-                             * Format: date-time
-                             * @description Until then the secret before the present one signs as well.
-                             */
-                            previousSecretUntil: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["MemberList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postWebhooks: {
+    inviteMember: {
         parameters: {
             query?: never;
             header?: never;
@@ -6236,122 +5354,184 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    url: string;
-                    events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                };
+                "application/json": components["schemas"]["InviteInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Invite an address */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        endpoint: {
-                            /** Format: uuid */
-                            id: string;
-                            url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
-                            pausedReason: "failing" | null;
-                            /**
-                             * Format: date-time
-                             * @description Until then the secret before the present one signs as well.
-                             */
-                            previousSecretUntil: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @description Signs every delivery. Shown only in this answer. */
-                            secret: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["InvitedReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getWebhooksId: {
+    leaveOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Leave the organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a member, or take an invitation back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setMemberRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleInput"];
+            };
+        };
+        responses: {
+            /** @description Give a member another role */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Mail the invitation again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitedReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationInput"];
+            };
+        };
+        responses: {
+            /** @description Make another organization */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteOrganization: {
         parameters: {
             query?: never;
             header?: never;
@@ -6362,204 +5542,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Delete it with all that it holds */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        endpoint: {
-                            /** Format: uuid */
-                            id: string;
-                            url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
-                            pausedReason: "failing" | null;
-                            /**
-                             * Format: date-time
-                             * @description Until then the secret before the present one signs as well.
-                             */
-                            previousSecretUntil: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteWebhooksId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchWebhooksId: {
+    updateOrganization: {
         parameters: {
             query?: never;
             header?: never;
@@ -6570,855 +5571,36 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    url?: string;
-                    events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                    /** @enum {string} */
-                    status?: "active" | "paused";
-                };
+                "application/json": components["schemas"]["OrganizationPatch"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Rename it, or set its budget */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        endpoint: {
-                            /** Format: uuid */
-                            id: string;
-                            url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
-                            pausedReason: "failing" | null;
-                            /**
-                             * Format: date-time
-                             * @description Until then the secret before the present one signs as well.
-                             */
-                            previousSecretUntil: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["OrganizationPatched"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postWebhooksIdTest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description One that the endpoint subscribes to; its first unless given.
-                     * @enum {string}
-                     */
-                    event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        delivery: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            endpointId: string;
-                            /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                            /** @enum {string} */
-                            status: "pending" | "success" | "failed";
-                            statusCode: string | null;
-                            error: string | null;
-                            attempts: number;
-                            lastAttemptAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postWebhooksIdRotate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description How long the old secret signs beside the new one; 0: not at all.
-                     * @default 86400
-                     */
-                    graceSeconds?: number;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoint: {
-                            /** Format: uuid */
-                            id: string;
-                            url: string;
-                            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
-                            pausedReason: "failing" | null;
-                            /**
-                             * Format: date-time
-                             * @description Until then the secret before the present one signs as well.
-                             */
-                            previousSecretUntil: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @description Signs every delivery. Shown only in this answer. */
-                            secret: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postWebhooksIdReplay: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description Deliveries that were made from then on,
-                     */
-                    start: string;
-                    /**
-                     * Format: date-time
-                     * @description and before then.
-                     */
-                    end: string;
-                    /** @description Only these; failed unless given. */
-                    status?: ("failed" | "success")[];
-                    /** @enum {string} */
-                    event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Queued again, the oldest first; at most 1000 in a call. */
-                        replayed: number;
-                        /** @description Of the range, not queued. */
-                        remaining: number;
-                        /** @description When the last one of them was made: the start of the next call. Null: there was none. */
-                        until: string | null;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getWebhooksEndpointIdDeliveries: {
+    listProjects: {
         parameters: {
             query?: {
                 limit?: number;
                 offset?: number;
-                status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                sort?: "createdAt" | "lastAttemptAt" | "attempts";
-                order?: "asc" | "desc";
-            };
-            header?: never;
-            path: {
-                endpointId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        deliveries: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            endpointId: string;
-                            /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                            /** @enum {string} */
-                            status: "pending" | "success" | "failed";
-                            statusCode: string | null;
-                            error: string | null;
-                            attempts: number;
-                            lastAttemptAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getWebhooksDeliveriesDeliveryId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                deliveryId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        delivery: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            endpointId: string;
-                            /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                            /** @enum {string} */
-                            status: "pending" | "success" | "failed";
-                            statusCode: string | null;
-                            error: string | null;
-                            attempts: number;
-                            lastAttemptAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            payload: {
-                                /** @enum {string} */
-                                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                                /** Format: date-time */
-                                timestamp: string;
-                                data: {
-                                    [key: string]: unknown;
-                                };
-                            };
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postWebhooksDeliveriesDeliveryIdRetry: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                deliveryId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        delivery: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            endpointId: string;
-                            /** @enum {string} */
-                            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                            /** @enum {string} */
-                            status: "pending" | "success" | "failed";
-                            statusCode: string | null;
-                            error: string | null;
-                            attempts: number;
-                            lastAttemptAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getAgents: {
-        parameters: {
-            query: {
-                limit?: number;
-                offset?: number;
-                projectId: string;
                 /** @description A part of the name or the slug, in any case. */
                 search?: string;
-                status?: "active" | "paused" | "revoked";
                 sort?: "createdAt" | "name";
                 order?: "asc" | "desc";
             };
@@ -7428,245 +5610,58 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Projects */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        agents: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {string} */
-                            status: "active" | "paused" | "revoked";
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["ProjectList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postAgents: {
+    createProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    projectId: string;
-                    name: string;
-                    description?: string;
-                    /** @description US cents per calendar month over all providers; null: no budget. */
-                    budgetCentsMonthly?: number | null;
-                    /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
-                    rpmLimit?: number | null;
-                    /** @description Requests per 24 hours, per provider; null: the default, 10000. */
-                    rpdLimit?: number | null;
-                    /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
-                    tpmLimit?: number | null;
-                    /**
-                     * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
-                     * @enum {string}
-                     */
-                    budgetMode?: "soft" | "hard";
-                    /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
-                    holdMaxOutputTokens?: number;
-                    /**
-                     * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-                     * @enum {string}
-                     */
-                    onStoreLoss?: "allow" | "refuse";
-                    /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
-                    usageThresholds?: number[];
-                    /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
-                    policy?: {
-                        [key: string]: {
-                            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                            calls?: string[];
-                            models?: {
-                                /** @description Names of models; * is any run of characters, case does not matter. */
-                                allow?: string[];
-                                /** @description Names of models; * is any run of characters, case does not matter. */
-                                deny?: string[];
-                            };
-                        };
-                    } | null;
-                };
+                "application/json": components["schemas"]["ProjectInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Make a project */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        agent: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {string} */
-                            status: "active" | "paused" | "revoked";
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            /** Format: uuid */
-                            projectId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ProjectReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getAgentsId: {
+    getProject: {
         parameters: {
             query?: never;
             header?: never;
@@ -7677,128 +5672,24 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description A project */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        agent: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {string} */
-                            status: "active" | "paused" | "revoked";
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            tpmLimit: number | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            description: string;
-                            usageThresholds: number[];
-                            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
-                            policy: {
-                                [key: string]: {
-                                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                                    calls?: string[];
-                                    models?: {
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        allow?: string[];
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        deny?: string[];
-                                    };
-                                };
-                            } | null;
-                            /**
-                             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
-                             * @enum {string}
-                             */
-                            budgetMode: "soft" | "hard";
-                            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
-                            holdMaxOutputTokens: number;
-                            /**
-                             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-                             * @enum {string}
-                             */
-                            onStoreLoss: "allow" | "refuse";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ProjectReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteAgentsId: {
+    deleteProject: {
         parameters: {
             query?: never;
             header?: never;
@@ -7809,98 +5700,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Delete an empty project */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    patchAgentsId: {
+    updateProject: {
         parameters: {
             query?: never;
             header?: never;
@@ -7911,1113 +5729,30 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    description?: string;
-                    /** @description US cents per calendar month over all providers; null: no budget. */
-                    budgetCentsMonthly?: number | null;
-                    /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
-                    rpmLimit?: number | null;
-                    /** @description Requests per 24 hours, per provider; null: the default, 10000. */
-                    rpdLimit?: number | null;
-                    /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
-                    tpmLimit?: number | null;
-                    /**
-                     * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
-                     * @enum {string}
-                     */
-                    budgetMode?: "soft" | "hard";
-                    /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
-                    holdMaxOutputTokens?: number;
-                    /**
-                     * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-                     * @enum {string}
-                     */
-                    onStoreLoss?: "allow" | "refuse";
-                    /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
-                    usageThresholds?: number[];
-                    /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
-                    policy?: {
-                        [key: string]: {
-                            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                            calls?: string[];
-                            models?: {
-                                /** @description Names of models; * is any run of characters, case does not matter. */
-                                allow?: string[];
-                                /** @description Names of models; * is any run of characters, case does not matter. */
-                                deny?: string[];
-                            };
-                        };
-                    } | null;
-                };
+                "application/json": components["schemas"]["ProjectPatch"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Rename it, or set its budget */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        agent: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {string} */
-                            status: "active" | "paused" | "revoked";
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            tpmLimit: number | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            description: string;
-                            usageThresholds: number[];
-                            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
-                            policy: {
-                                [key: string]: {
-                                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                                    calls?: string[];
-                                    models?: {
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        allow?: string[];
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        deny?: string[];
-                                    };
-                                };
-                            } | null;
-                            /**
-                             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
-                             * @enum {string}
-                             */
-                            budgetMode: "soft" | "hard";
-                            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
-                            holdMaxOutputTokens: number;
-                            /**
-                             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-                             * @enum {string}
-                             */
-                            onStoreLoss: "allow" | "refuse";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ProjectReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    patchAgentsIdStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    status: "active" | "paused" | "revoked";
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        agent: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {string} */
-                            status: "active" | "paused" | "revoked";
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            tpmLimit: number | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            description: string;
-                            usageThresholds: number[];
-                            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
-                            policy: {
-                                [key: string]: {
-                                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                                    calls?: string[];
-                                    models?: {
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        allow?: string[];
-                                        /** @description Names of models; * is any run of characters, case does not matter. */
-                                        deny?: string[];
-                                    };
-                                };
-                            } | null;
-                            /**
-                             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
-                             * @enum {string}
-                             */
-                            budgetMode: "soft" | "hard";
-                            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
-                            holdMaxOutputTokens: number;
-                            /**
-                             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-                             * @enum {string}
-                             */
-                            onStoreLoss: "allow" | "refuse";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getApiKeys: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                agentId?: string;
-                projectId?: string;
-                status?: "active" | "expired";
-                /** @description Part of the name, of the agent’s, or of keyPrefix. */
-                search?: string;
-                sort?: "createdAt" | "name" | "lastUsedAt" | "expiresAt";
-                order?: "asc" | "desc";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        keys: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            /** @description The beginning of the token, for recognising it. */
-                            keyPrefix: string;
-                            /** @enum {string} */
-                            scope: "agent" | "project" | "org";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @enum {string} */
-                            status: "active" | "expired";
-                            /**
-                             * Format: uuid
-                             * @description Null: not of one agent.
-                             */
-                            agentId: string | null;
-                            agentName: string | null;
-                            /**
-                             * Format: uuid
-                             * @description Null: of the whole organization.
-                             */
-                            projectId: string | null;
-                            /**
-                             * Format: uuid
-                             * @description The key that takes its place; this one ends at expiresAt.
-                             */
-                            replacedBy: string | null;
-                            /** Format: date-time */
-                            lastUsedAt: string | null;
-                            /** Format: date-time */
-                            expiresAt: string | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postApiKeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    /**
-                     * @default agent
-                     * @enum {string}
-                     */
-                    scope?: "agent" | "project" | "org";
-                    /** Format: uuid */
-                    agentId?: string;
-                    /** Format: uuid */
-                    projectId?: string;
-                    /** Format: date-time */
-                    expiresAt?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        key: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            /** @description The beginning of the token, for recognising it. */
-                            keyPrefix: string;
-                            /** @enum {string} */
-                            scope: "agent" | "project" | "org";
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                        /** @description The gateway token. Shown only in this answer. */
-                        secretKey: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteApiKeysId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        revoked: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchApiKeysId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name?: string;
-                    /** Format: date-time */
-                    expiresAt?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        key: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            /** @description The beginning of the token, for recognising it. */
-                            keyPrefix: string;
-                            /** @enum {string} */
-                            scope: "agent" | "project" | "org";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @enum {string} */
-                            status: "active" | "expired";
-                            /**
-                             * Format: uuid
-                             * @description Null: not of one agent.
-                             */
-                            agentId: string | null;
-                            agentName: string | null;
-                            /**
-                             * Format: uuid
-                             * @description Null: of the whole organization.
-                             */
-                            projectId: string | null;
-                            /**
-                             * Format: uuid
-                             * @description The key that takes its place; this one ends at expiresAt.
-                             */
-                            replacedBy: string | null;
-                            /** Format: date-time */
-                            lastUsedAt: string | null;
-                            /** Format: date-time */
-                            expiresAt: string | null;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postApiKeysIdRotate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description How long the old token works beside the new one; 0: it is revoked at once.
-                     * @default 86400
-                     */
-                    graceSeconds?: number;
-                    /**
-                     * Format: date-time
-                     * @description Of the new key. Left out: it lives as long as the old one was made for.
-                     */
-                    expiresAt?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        key: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            /** @description The beginning of the token, for recognising it. */
-                            keyPrefix: string;
-                            /** @enum {string} */
-                            scope: "agent" | "project" | "org";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @enum {string} */
-                            status: "active" | "expired";
-                            /**
-                             * Format: uuid
-                             * @description Null: not of one agent.
-                             */
-                            agentId: string | null;
-                            agentName: string | null;
-                            /**
-                             * Format: uuid
-                             * @description Null: of the whole organization.
-                             */
-                            projectId: string | null;
-                            /**
-                             * Format: uuid
-                             * @description The key that takes its place; this one ends at expiresAt.
-                             */
-                            replacedBy: string | null;
-                            /** Format: date-time */
-                            lastUsedAt: string | null;
-                            /** Format: date-time */
-                            expiresAt: string | null;
-                        };
-                        /** @description The gateway token. Shown only in this answer. */
-                        secretKey: string;
-                        previous: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            /** @description The beginning of the token, for recognising it. */
-                            keyPrefix: string;
-                            /** @enum {string} */
-                            scope: "agent" | "project" | "org";
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** @enum {string} */
-                            status: "active" | "expired";
-                            /**
-                             * Format: uuid
-                             * @description Null: not of one agent.
-                             */
-                            agentId: string | null;
-                            agentName: string | null;
-                            /**
-                             * Format: uuid
-                             * @description Null: of the whole organization.
-                             */
-                            projectId: string | null;
-                            /**
-                             * Format: uuid
-                             * @description The key that takes its place; this one ends at expiresAt.
-                             */
-                            replacedBy: string | null;
-                            /** Format: date-time */
-                            lastUsedAt: string | null;
-                            /** Format: date-time */
-                            expiresAt: string | null;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getCircuits: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                state?: "CLOSED" | "HALF_OPEN" | "OPEN";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        circuits: {
-                            providerSlug: string;
-                            displayName: string;
-                            builtIn: boolean;
-                            /** @description scheme://host[:port] of the provider. */
-                            origin: string;
-                            /** @enum {string} */
-                            state: "CLOSED" | "HALF_OPEN" | "OPEN";
-                            /** @description Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN. */
-                            reason: ("error_rate" | "probe_failed") | null;
-                            /**
-                             * Format: date-time
-                             * @description Of this state; null: it has never been another.
-                             */
-                            since: string | null;
-                            /**
-                             * Format: date-time
-                             * @description When the cooldown ends; null unless OPEN.
-                             */
-                            nextProbeAt: string | null;
-                            /** @description Accounts of the organization whose calls go there. */
-                            accounts: number;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getProviders: {
+    listProviders: {
         parameters: {
             query?: {
                 limit?: number;
@@ -9029,612 +5764,23 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Built-in providers */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        providers: {
-                            slug: string;
-                            displayName: string;
-                            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
-                            credentialFields: {
-                                name: string;
-                                label: string;
-                                required: boolean;
-                                /** @description Hide what is typed. */
-                                secret: boolean;
-                                /** @enum {string} */
-                                kind: "text" | "url" | "region";
-                                /** @description What a value looks like. */
-                                placeholder: string | null;
-                                /** @description What to fill in, or where to find it. */
-                                hint: string | null;
-                            }[];
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["ListProvidersReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getCustomProviders: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        providers: {
-                            /**
-                             * Format: uuid
-                             * @description Null: built in.
-                             */
-                            id: string | null;
-                            slug: string;
-                            displayName: string;
-                            /** @description Null: each account has its own. */
-                            baseUrl: string | null;
-                            authType: string;
-                            authName: string | null;
-                            authPrefix: string | null;
-                            usageFormat: string | null;
-                            /** @description Refused unless the account allows them. */
-                            sensitivePaths: string[];
-                            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
-                            credentialFields: {
-                                name: string;
-                                label: string;
-                                required: boolean;
-                                /** @description Hide what is typed. */
-                                secret: boolean;
-                                /** @enum {string} */
-                                kind: "text" | "url" | "region";
-                                /** @description What a value looks like. */
-                                placeholder: string | null;
-                                /** @description What to fill in, or where to find it. */
-                                hint: string | null;
-                            }[];
-                            builtIn: boolean;
-                            /**
-                             * Format: date-time
-                             * @description Null: built in.
-                             */
-                            createdAt: string | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postCustomProviders: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description 2 to 40 of a-z, 0-9 and -. */
-                    slug: string;
-                    displayName: string;
-                    baseUrl: string;
-                    /** @enum {string} */
-                    authType: "bearer" | "header" | "basic" | "query" | "none";
-                    /** @description Name of the header or query parameter; for authType header and query. */
-                    authName?: string | null;
-                    /** @description Stands before the key as it is, with its space; for authType header. */
-                    authPrefix?: string | null;
-                    /** @enum {string|null} */
-                    usageFormat?: "openai" | "anthropic" | null;
-                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                    sensitivePaths?: string[];
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        provider: {
-                            /** Format: uuid */
-                            id: string;
-                            slug: string;
-                            displayName: string;
-                            /** @description Null: each account has its own. */
-                            baseUrl: string | null;
-                            authType: string;
-                            authName: string | null;
-                            authPrefix: string | null;
-                            usageFormat: string | null;
-                            /** @description Refused unless the account allows them. */
-                            sensitivePaths: string[];
-                            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
-                            credentialFields: {
-                                name: string;
-                                label: string;
-                                required: boolean;
-                                /** @description Hide what is typed. */
-                                secret: boolean;
-                                /** @enum {string} */
-                                kind: "text" | "url" | "region";
-                                /** @description What a value looks like. */
-                                placeholder: string | null;
-                                /** @description What to fill in, or where to find it. */
-                                hint: string | null;
-                            }[];
-                            builtIn: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    putCustomProvidersId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    displayName?: string;
-                    baseUrl?: string;
-                    /** @enum {string} */
-                    authType?: "bearer" | "header" | "basic" | "query" | "none";
-                    /** @description Name of the header or query parameter; for authType header and query. */
-                    authName?: string | null;
-                    /** @description Stands before the key as it is, with its space; for authType header. */
-                    authPrefix?: string | null;
-                    /** @enum {string|null} */
-                    usageFormat?: "openai" | "anthropic" | null;
-                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
-                    sensitivePaths?: string[];
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        provider: {
-                            /** Format: uuid */
-                            id: string;
-                            slug: string;
-                            displayName: string;
-                            /** @description Null: each account has its own. */
-                            baseUrl: string | null;
-                            authType: string;
-                            authName: string | null;
-                            authPrefix: string | null;
-                            usageFormat: string | null;
-                            /** @description Refused unless the account allows them. */
-                            sensitivePaths: string[];
-                            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
-                            credentialFields: {
-                                name: string;
-                                label: string;
-                                required: boolean;
-                                /** @description Hide what is typed. */
-                                secret: boolean;
-                                /** @enum {string} */
-                                kind: "text" | "url" | "region";
-                                /** @description What a value looks like. */
-                                placeholder: string | null;
-                                /** @description What to fill in, or where to find it. */
-                                hint: string | null;
-                            }[];
-                            builtIn: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    deleteCustomProvidersId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getProvidersAccounts: {
+    listAccounts: {
         parameters: {
             query?: {
                 limit?: number;
@@ -9648,378 +5794,60 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Accounts of an agent, a project or the organization */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        accounts: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            providerSlug: string;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /**
-                             * Format: uuid
-                             * @description Of the shared credential that it uses; null: it has its own.
-                             */
-                            credentialId: string | null;
-                            /**
-                             * @description The text true.
-                             * @enum {string}
-                             */
-                            isByok: "true";
-                            /** @enum {string} */
-                            mode: "byok";
-                            /** @description Calls that hand out credentials pass. */
-                            allowSensitivePaths: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["AccountList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postProvidersAccounts: {
+    createAccount: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    agentId: string;
-                    providerSlug: string;
-                    /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * Format: uuid
-                     * @description A shared credential of that provider, instead of credentials.
-                     */
-                    credentialId?: string;
-                    /** @description Let calls pass that hand out credentials or change who has access; false by default. */
-                    allowSensitivePaths?: boolean;
-                };
+                "application/json": components["schemas"]["AccountInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Give an agent credentials at a provider */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            providerSlug: string;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /**
-                             * Format: uuid
-                             * @description Of the shared credential that it uses; null: it has its own.
-                             */
-                            credentialId: string | null;
-                            /**
-                             * @description The text true.
-                             * @enum {string}
-                             */
-                            isByok: "true";
-                            /** @enum {string} */
-                            mode: "byok";
-                            /** @description Calls that hand out credentials pass. */
-                            allowSensitivePaths: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["AccountReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postProvidersAccountsIdRotate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        account: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            providerSlug: string;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /**
-                             * Format: uuid
-                             * @description Of the shared credential that it uses; null: it has its own.
-                             */
-                            credentialId: string | null;
-                            /**
-                             * @description The text true.
-                             * @enum {string}
-                             */
-                            isByok: "true";
-                            /** @enum {string} */
-                            mode: "byok";
-                            /** @description Calls that hand out credentials pass. */
-                            allowSensitivePaths: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postProvidersAccountsTest: {
+    testCredentials: {
         parameters: {
             query?: never;
             header?: never;
@@ -10028,112 +5856,30 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    providerSlug: string;
-                    /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["TestInput"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Whether a provider takes these credentials */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The provider takes the credential. */
-                        ok: boolean;
-                        /** @description Null: the provider did not answer. */
-                        status: number | null;
-                        latencyMs: number;
-                        hint: string | null;
-                    };
+                    "application/json": components["schemas"]["TestReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postProvidersAccountsIdTest: {
+    deleteAccount: {
         parameters: {
             query?: never;
             header?: never;
@@ -10144,204 +5890,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Delete an account */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The provider takes the credential. */
-                        ok: boolean;
-                        /** @description Null: the provider did not answer. */
-                        status: number | null;
-                        latencyMs: number;
-                        hint: string | null;
-                    };
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteProvidersAccountsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchProvidersAccountsId: {
+    updateAccount: {
         parameters: {
             query?: never;
             header?: never;
@@ -10352,134 +5919,191 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Let calls pass that hand out credentials or change who has access; false by default. */
-                    allowSensitivePaths: boolean;
-                };
+                "application/json": components["schemas"]["AccountPatch"];
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Open or close its sensitive paths */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            providerSlug: string;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /**
-                             * Format: uuid
-                             * @description Of the shared credential that it uses; null: it has its own.
-                             */
-                            credentialId: string | null;
-                            /**
-                             * @description The text true.
-                             * @enum {string}
-                             */
-                            isByok: "true";
-                            /** @enum {string} */
-                            mode: "byok";
-                            /** @description Calls that hand out credentials pass. */
-                            allowSensitivePaths: boolean;
-                            /** Format: date-time */
-                            createdAt: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["AccountReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getCredentials: {
+    rotateAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateInput"];
+            };
+        };
+        responses: {
+            /** @description Replace its credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the provider takes its credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BrowserLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Log a browser in: the session is a cookie */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelfReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Log this browser out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switchBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchInput"];
+            };
+        };
+        responses: {
+            /** @description Go to another organization in this browser */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelfReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
         parameters: {
             query?: {
                 limit?: number;
                 offset?: number;
-                projectId?: string;
-                providerSlug?: string;
             };
             header?: never;
             path?: never;
@@ -10487,224 +6111,49 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Sessions of the user */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        credentials: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            providerSlug: string;
-                            /**
-                             * Format: uuid
-                             * @description Only agents of that project may use it; null: all agents of the organization.
-                             */
-                            projectId: string | null;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /** @description How many accounts use it. */
-                            accounts: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            rotatedAt: string | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    postCredentials: {
+    endOtherSessions: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    providerSlug: string;
-                    /** Format: uuid */
-                    projectId?: string;
-                    /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            201: {
+            /** @description End all sessions but this one */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        credential: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            providerSlug: string;
-                            /**
-                             * Format: uuid
-                             * @description Only agents of that project may use it; null: all agents of the organization.
-                             */
-                            projectId: string | null;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /** @description How many accounts use it. */
-                            accounts: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            rotatedAt: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getCredentialsId: {
+    endSession: {
         parameters: {
             query?: never;
             header?: never;
@@ -10715,1473 +6164,48 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description End a session */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        credential: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            providerSlug: string;
-                            /**
-                             * Format: uuid
-                             * @description Only agents of that project may use it; null: all agents of the organization.
-                             */
-                            projectId: string | null;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /** @description How many accounts use it. */
-                            accounts: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            rotatedAt: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    deleteCredentialsId: {
+    getStatus: {
         parameters: {
             query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        deleted: true;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    patchCredentialsId: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        credential: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            providerSlug: string;
-                            /**
-                             * Format: uuid
-                             * @description Only agents of that project may use it; null: all agents of the organization.
-                             */
-                            projectId: string | null;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /** @description How many accounts use it. */
-                            accounts: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            rotatedAt: string | null;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postCredentialsIdRotate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The provider’s own fields; write-only, stored encrypted. */
-                    credentials: {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        credential: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            providerSlug: string;
-                            /**
-                             * Format: uuid
-                             * @description Only agents of that project may use it; null: all agents of the organization.
-                             */
-                            projectId: string | null;
-                            /** @enum {string} */
-                            status: "active" | "needs_credentials";
-                            /** @description How many accounts use it. */
-                            accounts: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            rotatedAt: string | null;
-                        };
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    postCredentialsIdTest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description The provider takes the credential. */
-                        ok: boolean;
-                        /** @description Null: the provider did not answer. */
-                        status: number | null;
-                        latencyMs: number;
-                        hint: string | null;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsCompare: {
-        parameters: {
-            query: {
-                agentIds: string;
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Health of the built-in providers, as the gateway sees them */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Null: the days that were asked for. */
-                        period: ("24h" | "7d" | "30d" | "90d") | null;
-                        agents: {
-                            /** Format: uuid */
-                            agentId: string;
-                            agentName: string;
-                            /** @description Null: the days that were asked for. */
-                            period: ("24h" | "7d" | "30d" | "90d") | null;
-                            totalRequests: number;
-                            errorRate: number;
-                            p50Latency: number;
-                            p95Latency: number;
-                            costCents: number;
-                            /** @description US dollars to six decimals. */
-                            costUsd: number;
-                            budgetCents: number | null;
-                            budgetUsd: number | null;
-                            burnRateCentsPerHour: number;
-                            projectedMonthlyCents: number;
-                            /** @description US dollars to six decimals. */
-                            projectedMonthlyUsd: number;
-                            daysUntilBudget: number | null;
-                            rejectedRequests: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GetStatusReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageAgentsAgentId: {
-        parameters: {
-            query?: {
-                start?: string;
-                end?: string;
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        usage: {
-                            providerSlug: string;
-                            totalRequests: number;
-                            totalTokensIn: number;
-                            totalTokensOut: number;
-                            totalCostCents: number;
-                            /** @description US dollars to six decimals. */
-                            totalCostUsd: number;
-                            avgDurationMs: number;
-                            rejectedRequests: number;
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsAgentIdSummary: {
-        parameters: {
-            query?: {
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Null: the days that were asked for. */
-                        period: ("24h" | "7d" | "30d" | "90d") | null;
-                        totalRequests: number;
-                        errorRate: number;
-                        p50Latency: number;
-                        p95Latency: number;
-                        costCents: number;
-                        /** @description US dollars to six decimals. */
-                        costUsd: number;
-                        budgetCents: number | null;
-                        budgetUsd: number | null;
-                        burnRateCentsPerHour: number;
-                        projectedMonthlyCents: number;
-                        /** @description US dollars to six decimals. */
-                        projectedMonthlyUsd: number;
-                        daysUntilBudget: number | null;
-                        rejectedRequests: number;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsAgentIdTimeseries: {
-        parameters: {
-            query?: {
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-                interval?: "hour" | "day";
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Null: the days that were asked for. */
-                        period: ("24h" | "7d" | "30d" | "90d") | null;
-                        /** @enum {unknown} */
-                        interval: "hour" | "day";
-                        timeseries: {
-                            bucket: string;
-                            requests: number;
-                            errors: number;
-                            avgLatency: number;
-                            costCents: number;
-                            /** @description US dollars to six decimals. */
-                            costUsd: number;
-                            rejectedRequests: number;
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsAgentIdProviders: {
-        parameters: {
-            query?: {
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Null: the days that were asked for. */
-                        period: ("24h" | "7d" | "30d" | "90d") | null;
-                        providers: {
-                            providerSlug: string;
-                            totalRequests: number;
-                            errorCount: number;
-                            avgLatency: number;
-                            p95Latency: number;
-                            totalCostCents: number;
-                            /** @description US dollars to six decimals. */
-                            totalCostUsd: number;
-                            totalTokensIn: number;
-                            totalTokensOut: number;
-                            rejectedRequests: number;
-                        }[];
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsAgentIdLogs: {
-        parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                provider?: string;
-                statusMin?: number;
-                statusMax?: number;
-                start?: string;
-                end?: string;
-                search?: string;
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        logs: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            requestId: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            /** Format: uuid */
-                            keyId: string;
-                            providerSlug: string;
-                            /** Format: uuid */
-                            accountId: string;
-                            method: string;
-                            path: string;
-                            status: number;
-                            error: string | null;
-                            model: string | null;
-                            tokensIn: number;
-                            tokensOut: number;
-                            tokensCacheRead: number;
-                            tokensCacheWrite: number;
-                            tokensReasoning: number;
-                            costCents: number;
-                            usageSource: string;
-                            priceSource: string;
-                            durationMs: number;
-                            ttfbMs: number | null;
-                            bytesIn: number;
-                            bytesOut: number;
-                            streamed: boolean;
-                            dataPlaneId: string;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                        totalCapped: boolean;
-                    };
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgentsAgentIdExport: {
-        parameters: {
-            query?: {
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-                format?: "json" | "csv";
-            };
-            header?: never;
-            path: {
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        id: string;
-                        /** Format: uuid */
-                        requestId: string;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: uuid */
-                        agentId: string;
-                        /** Format: uuid */
-                        keyId: string;
-                        providerSlug: string;
-                        /** Format: uuid */
-                        accountId: string;
-                        method: string;
-                        path: string;
-                        status: number;
-                        error: string | null;
-                        model: string | null;
-                        tokensIn: number;
-                        tokensOut: number;
-                        tokensCacheRead: number;
-                        tokensCacheWrite: number;
-                        tokensReasoning: number;
-                        costCents: number;
-                        usageSource: string;
-                        priceSource: string;
-                        durationMs: number;
-                        ttfbMs: number | null;
-                        bytesIn: number;
-                        bytesOut: number;
-                        streamed: boolean;
-                        dataPlaneId: string;
-                    }[];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageExport: {
-        parameters: {
-            query?: {
-                projectId?: string;
-                agentId?: string;
-                period?: "24h" | "7d" | "30d" | "90d";
-                start?: string;
-                end?: string;
-                format?: "json" | "csv";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        id: string;
-                        /** Format: uuid */
-                        requestId: string;
-                        /** Format: date-time */
-                        createdAt: string;
-                        /** Format: uuid */
-                        agentId: string;
-                        /** Format: uuid */
-                        keyId: string;
-                        providerSlug: string;
-                        /** Format: uuid */
-                        accountId: string;
-                        method: string;
-                        path: string;
-                        status: number;
-                        error: string | null;
-                        model: string | null;
-                        tokensIn: number;
-                        tokensOut: number;
-                        tokensCacheRead: number;
-                        tokensCacheWrite: number;
-                        tokensReasoning: number;
-                        costCents: number;
-                        usageSource: string;
-                        priceSource: string;
-                        durationMs: number;
-                        ttfbMs: number | null;
-                        bytesIn: number;
-                        bytesOut: number;
-                        streamed: boolean;
-                        dataPlaneId: string;
-                    }[];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-        };
-    };
-    getUsageAgents: {
+    listAgentFigures: {
         parameters: {
             query?: {
                 limit?: number;
@@ -12202,125 +6226,28 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Agents of all projects with their figures */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        from: string;
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        to: string;
-                        agents: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            slug: string;
-                            /** @enum {unknown} */
-                            status: "active" | "paused" | "revoked";
-                            /** Format: uuid */
-                            projectId: string;
-                            projectName: string;
-                            budgetCentsMonthly: number | null;
-                            rpmLimit: number;
-                            rpdLimit: number;
-                            /** Format: date-time */
-                            createdAt: string;
-                            requests: number;
-                            errors: number;
-                            errorRate: number;
-                            rejectedRequests: number;
-                            tokensIn: number;
-                            tokensOut: number;
-                            /** @description US cents with their fraction. */
-                            costCents: number;
-                            /** @description US dollars to six decimals. */
-                            costUsd: number;
-                            avgLatency: number;
-                            p95Latency: number;
-                            /** @description US cents with their fraction. */
-                            monthCents: number;
-                            /** @description Of this month's budget; null without one, and where it is 0. */
-                            budgetUsedPercent: number | null;
-                            /** @description Of the last forwarded call; of one from long ago, the day. */
-                            lastCallAt: string | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["AgentFiguresReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageSummary: {
+    compareAgents: {
         parameters: {
-            query?: {
-                projectId?: string;
-                agentId?: string;
+            query: {
+                agentIds: string;
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
@@ -12331,231 +6258,227 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Sums of several agents side by side */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        from: string;
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        to: string;
-                        requests: number;
-                        errors: number;
-                        tokensIn: number;
-                        tokensOut: number;
-                        /** @description US cents with their fraction. */
-                        costCents: number;
-                        /** @description US dollars to six decimals. */
-                        costUsd: number;
-                        avgLatency: number;
-                        errorRate: number;
-                        p50Latency: number;
-                        p95Latency: number;
-                        rejectedRequests: number;
-                        /** @description Spend of the calendar month, US cents. */
-                        monthCents: number;
-                        budgetCents: number | null;
-                        budgetUsedPercent: number | null;
-                        /** @description Null until what is asked about is 24 hours old, and when it is gone. */
-                        forecast: {
-                            burnRateCentsPerHour: number;
-                            /** @description US cents with their fraction. */
-                            projectedMonthlyCents: number;
-                            daysUntilBudget: number | null;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["CompareReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageTimeseries: {
+    getAgentUsage: {
         parameters: {
             query?: {
-                projectId?: string;
-                agentId?: string;
+                start?: string;
+                end?: string;
+            };
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums of an agent by provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAgentCalls: {
+        parameters: {
+            query?: {
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All calls of an agent as a file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportAgentCallsReply"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentCalls: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                provider?: string;
+                statusMin?: number;
+                statusMax?: number;
+                start?: string;
+                end?: string;
+                search?: string;
+            };
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Single calls of an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgentProviders: {
+        parameters: {
+            query?: {
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+            };
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Latency and errors of an agent by provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProvidersReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgentSummary: {
+        parameters: {
+            query?: {
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+            };
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums and forecast of an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageSummary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgentTimeseries: {
+        parameters: {
+            query?: {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
             };
             header?: never;
-            path?: never;
+            path: {
+                agentId: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Sums of an agent over time */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        from: string;
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        to: string;
-                        /** @enum {unknown} */
-                        interval: "hour" | "day";
-                        timeseries: {
-                            bucket: string;
-                            requests: number;
-                            errors: number;
-                            tokensIn: number;
-                            tokensOut: number;
-                            /** @description US cents with their fraction. */
-                            costCents: number;
-                            /** @description US dollars to six decimals. */
-                            costUsd: number;
-                            avgLatency: number;
-                            rejectedRequests: number;
-                        }[];
-                        /** @description With groupBy: the ten largest, and all others. */
-                        groups?: {
-                            /** @description As in a breakdown; null: all others together. */
-                            value: string | null;
-                            name: string | null;
-                            timeseries: {
-                                bucket: string;
-                                requests: number | null;
-                                errors: number | null;
-                                tokensIn: number | null;
-                                tokensOut: number | null;
-                                costCents: number | null;
-                                costUsd: number | null;
-                                avgLatency: number | null;
-                                rejectedRequests: number | null;
-                            }[];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["TimeseriesReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getUsageBreakdown: {
@@ -12576,102 +6499,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description The same by agent, provider, model and more */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        from: string;
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        to: string;
-                        /** @enum {unknown} */
-                        by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
-                        rows: {
-                            /** @description A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known. */
-                            value: string;
-                            name: string | null;
-                            requests: number | null;
-                            errors: number | null;
-                            tokensIn: number | null;
-                            tokensOut: number | null;
-                            costCents: number | null;
-                            costUsd: number | null;
-                            avgLatency: number | null;
-                            rejectedRequests: number | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                    };
+                    "application/json": components["schemas"]["Breakdown"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageRefusals: {
+    exportCalls: {
         parameters: {
             query?: {
                 projectId?: string;
@@ -12679,6 +6525,7 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                format?: "json" | "csv";
             };
             header?: never;
             path?: never;
@@ -12686,88 +6533,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description All calls of a scope as a file */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        from: string;
-                        /**
-                         * Format: date-time
-                         * @description Whole hours, UTC.
-                         */
-                        to: string;
-                        refusals: {
-                            reason: string;
-                            count: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ExportAgentCallsReply"];
+                    "text/csv": string;
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageLogs: {
+    listCalls: {
         parameters: {
             query?: {
                 limit?: number;
@@ -12793,123 +6578,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Single calls of the organization, a project or an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        logs: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            requestId: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            /** Format: uuid */
-                            keyId: string;
-                            providerSlug: string;
-                            /** Format: uuid */
-                            accountId: string;
-                            method: string;
-                            path: string;
-                            status: number;
-                            error: string | null;
-                            model: string | null;
-                            tokensIn: number;
-                            tokensOut: number;
-                            tokensCacheRead: number;
-                            tokensCacheWrite: number;
-                            tokensReasoning: number;
-                            costCents: number;
-                            usageSource: string;
-                            priceSource: string;
-                            durationMs: number;
-                            ttfbMs: number | null;
-                            bytesIn: number;
-                            bytesOut: number;
-                            streamed: boolean;
-                            dataPlaneId: string;
-                            /** @description Of the provider; 0: it gave no answer. */
-                            upstreamStatus: number;
-                            websocket: boolean;
-                            projectId: string | null;
-                            projectName: string | null;
-                            agentName: string | null;
-                            keyName: string | null;
-                            keyPrefix: string | null;
-                        }[];
-                        total: number;
-                        limit: number;
-                        offset: number;
-                        /** @description There may be more than `total`. */
-                        totalCapped: boolean;
-                        /** @description Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was. */
-                        searchedFrom: string | null;
-                    };
+                    "application/json": components["schemas"]["CallsReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        error: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
-    getUsageLogsId: {
+    getCall: {
         parameters: {
             query?: never;
             header?: never;
@@ -12920,123 +6607,910 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description A single call */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        log: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            requestId: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: uuid */
-                            agentId: string;
-                            /** Format: uuid */
-                            keyId: string;
-                            providerSlug: string;
-                            /** Format: uuid */
-                            accountId: string;
-                            method: string;
-                            path: string;
-                            status: number;
-                            error: string | null;
-                            model: string | null;
-                            tokensIn: number;
-                            tokensOut: number;
-                            tokensCacheRead: number;
-                            tokensCacheWrite: number;
-                            tokensReasoning: number;
-                            costCents: number;
-                            usageSource: string;
-                            priceSource: string;
-                            durationMs: number;
-                            ttfbMs: number | null;
-                            bytesIn: number;
-                            bytesOut: number;
-                            streamed: boolean;
-                            dataPlaneId: string;
-                            /** @description Of the provider; 0: it gave no answer. */
-                            upstreamStatus: number;
-                            websocket: boolean;
-                            projectId: string | null;
-                            projectName: string | null;
-                            agentName: string | null;
-                            keyName: string | null;
-                            keyPrefix: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["CallReply"];
                 };
             };
-            /** @description Default Response */
-            400: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRefusals: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                agentId?: string;
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the gateway refused, by reason */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Refusals"];
                 };
             };
-            /** @description Default Response */
-            401: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsageSummary: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                agentId?: string;
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums of the organization, a project or an agent */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["ScopeSummary"];
                 };
             };
-            /** @description Default Response */
-            403: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsageTimeseries: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                agentId?: string;
+                period?: "24h" | "7d" | "30d" | "90d";
+                start?: string;
+                end?: string;
+                interval?: "hour" | "day";
+                groupBy?: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The same over time */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["ScopeSeries"];
                 };
             };
-            /** @description Default Response */
-            404: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description A part of the URL, in any case. */
+                search?: string;
+                status?: "active" | "paused";
+                sort?: "createdAt" | "url";
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Endpoints */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["EndpointList"];
                 };
             };
-            /** @description Default Response */
-            429: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointInput"];
+            };
+        };
+        responses: {
+            /** @description Add an endpoint; its secret is shown once */
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["EndpointCreated"];
                 };
             };
-            /** @description Default Response */
-            500: {
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A delivery with what it carries */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["DeliveryDetailReply"];
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a failed delivery again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                status?: "pending" | "success" | "failed";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                sort?: "createdAt" | "lastAttemptAt" | "attempts";
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deliveries to an endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete an endpoint with its deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointPatch"];
+            };
+        };
+        responses: {
+            /** @description Change its address or events; pause it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayInput"];
+            };
+        };
+        responses: {
+            /** @description Send the deliveries of a time range again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Replace its secret; the old one signs on for a while */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TestInput"];
+            };
+        };
+        responses: {
+            /** @description Send a sample */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    onAgentCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "agent.created",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "projectId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAgentDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "agent.deleted",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "projectId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentDeletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAgentBudgetExceeded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "agent.budget_exceeded",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "budgetCentsMonthly": 5000,
+                 *         "spentCents": 5003,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentBudgetExceededEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onProviderCircuitOpened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "provider.circuit_opened",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "errorRate": 62.5,
+                 *         "requests": 40,
+                 *         "windowSeconds": 30,
+                 *         "state": "OPEN"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProviderCircuitOpenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onProviderCircuitClosed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "provider.circuit_closed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "errorRate": 0,
+                 *         "requests": 5,
+                 *         "windowSeconds": 30,
+                 *         "state": "CLOSED"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProviderCircuitClosedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAbuseDetected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "abuse.detected",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "reason": "rejections",
+                 *         "count": 300,
+                 *         "windowSeconds": 300,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AbuseDetectedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefused: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refused",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefusedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialAccepted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.accepted",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookPaused: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "webhook.paused",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "endpointId": "00000000-0000-0000-0000-000000000000",
+                 *         "failedAttempts": 50,
+                 *         "failingSince": "2000-01-01T00:00:00.000Z",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookPausedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onUsageThreshold: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                "X-Webhook-Signature": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "usage.threshold",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "thresholdPercent": 80,
+                 *         "budgetCentsMonthly": 5000,
+                 *         "spentCents": 4012,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UsageThresholdEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
