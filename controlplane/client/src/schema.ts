@@ -3398,11 +3398,8 @@ export interface components {
             orgId: string;
         };
         TestInput: {
-            /**
-             * @description One that the endpoint subscribes to; its first unless given.
-             * @enum {string}
-             */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            providerSlug: string;
+            credentials: components["schemas"]["CredentialsInput"];
         };
         TestReply: {
             /** @description The provider takes the credential. */
@@ -3483,6 +3480,13 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             data: components["schemas"]["WebhookPausedData"];
+        };
+        WebhookTestInput: {
+            /**
+             * @description One that the endpoint subscribes to; its first unless given.
+             * @enum {string}
+             */
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -3743,6 +3747,7 @@ export type UsageThresholdEvent = components['schemas']['UsageThresholdEvent'];
 export type VerifyInput = components['schemas']['VerifyInput'];
 export type WebhookPausedData = components['schemas']['WebhookPausedData'];
 export type WebhookPausedEvent = components['schemas']['WebhookPausedEvent'];
+export type WebhookTestInput = components['schemas']['WebhookTestInput'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -7071,7 +7076,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["TestInput"];
+                "application/json": components["schemas"]["WebhookTestInput"];
             };
         };
         responses: {

@@ -17,7 +17,7 @@ import {
   ReplayInput,
   ReplayReply,
   SecretRotation,
-  TestInput,
+  WebhookTestInput,
 } from './schema.js';
 import type { WebhookService } from './service.js';
 
@@ -73,7 +73,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
       schema: {
         description: 'Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs.',
         params: IdParams,
-        body: TestInput,
+        body: WebhookTestInput,
         response: { 201: DeliveryReply },
       },
     },

@@ -47,7 +47,7 @@ export const EndpointCreated = Type.Object({
     secret: Type.String({ description: 'Signs every delivery. Shown only in this answer.' }),
   }),
 });
-export const TestInput = Body({
+export const WebhookTestInput = Body({
   event: Type.Optional(
     Type.Unsafe<EventName>({ ...Event, description: 'One that the endpoint subscribes to; its first unless given.' }),
   ),
