@@ -9,13 +9,14 @@ import { CHART_COLORS, type ChartProps } from './chart-props.js';
 /** Of axes and lines; the library's own are black on any ground. */
 const INK = { light: '#495057', dark: '#b8b8b8' } as const;
 const LINES = { light: '#e9ecef', dark: '#3b3b3b' } as const;
-const AXIS_WIDTH = 64;
+const AXIS_WIDTH = 72;
 const AXIS_HEIGHT = 28;
 /** Half of the widest label, which stands under the last bar. */
 const LABEL_ROOM = 44;
 const BUCKET_S = { hour: 3_600, day: 86_400 } as const;
 const BAR_SHARE = 0.7;
 const BAR_MAX = 48;
+const WHOLE_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((step) => [step, 2 * step, 5 * step]);
 
 export function ChartCanvas({
   title,
@@ -61,7 +62,13 @@ export function ChartCanvas({
             values: (_plot, ticks) => ticks.map((tick) => bucketLabel(tick * 1_000, interval)),
             space: interval === 'day' ? 60 : 100,
           },
-          { ...axis, size: AXIS_WIDTH, values: (_plot, ticks) => ticks.map(format) },
+          {
+            ...axis,
+            size: AXIS_WIDTH,
+            values: (_plot, ticks) => unrepeated(ticks.map(format)),
+            // Half a call is none: what is counted has whole steps.
+            ...(sums.every((values) => values.every(Number.isInteger)) ? { incrs: WHOLE_STEPS } : {}),
+          },
         ],
         // The tallest sums are drawn first, so that the others stand before them.
         series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind))],
@@ -94,6 +101,10 @@ export function ChartCanvas({
     </figure>
   );
 }
+
+/** Amounts that are too small to be told apart have one label, not many alike. */
+const unrepeated = (labels: readonly string[]): string[] =>
+  labels.map((label, i) => (label === labels[i - 1] ? '' : label));
 
 /** Each upon those before it. */
 function stacked(all: readonly (readonly number[])[]): readonly (readonly number[])[] {

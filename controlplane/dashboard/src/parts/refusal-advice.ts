@@ -60,6 +60,28 @@ const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
     what: 'The token is missing, unknown, expired or revoked.',
     todo: 'Give the agent a token that is valid.',
   },
+  agent_out_of_scope: {
+    what: 'The token may not act for the agent that the call names.',
+    todo: 'Name another agent in x-gateway-agent, or use a key of a wider scope.',
+  },
+  bad_request: {
+    what: 'The call cannot be understood or forwarded.',
+    todo: 'The answer to the agent says what is wrong with it.',
+  },
+  body_too_large: {
+    what: 'The body is too large for its model to be checked.',
+    todo: 'Let the agent send less, or take the rule about models out of its policy.',
+  },
+  egress_refused: {
+    what: 'The provider’s address may not be called from here.',
+    todo: 'Give your provider another address, or ask whoever runs the gateway to allow it.',
+  },
+  org_inflight: {
+    what: 'The organization has too many calls under way.',
+    todo: 'It passes as they end; let agents make fewer at once.',
+  },
+  presigned_over: { what: 'The presigned URL is over.', todo: 'Let the agent make a new one.' },
+  websocket: { what: 'This provider does not pass WebSocket connections.', todo: 'Let the agent call it over HTTP.' },
   upstream_unreachable: {
     what: 'The provider could not be reached.',
     todo: 'Look at its status and, for your own, at its address.',
