@@ -1,0 +1,140 @@
+/** What calls cost, and which were refused and why, in a real browser on calls that an agent really makes. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { useDashboard } from './dashboard.js';
+
+const openai = new OpenAiStandIn();
+const options = { providers: { openai: '' } };
+beforeAll(async () => {
+  await openai.start();
+  options.providers.openai = openai.origin;
+});
+const dashboard = useDashboard(options);
+let proxyUrl = '';
+beforeAll(async () => {
+  proxyUrl = (await dashboard().stack.addDataPlane()).url;
+});
+afterAll(() => openai.close());
+
+/** An owner in the browser, and agents of theirs that can call. */
+async function scene() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agent = async (fields: object, providers: readonly string[] = ['openai']) => {
+    const id: string = (await call('POST', '/v1/agents', { projectId, ...fields })).body.agent.id;
+    for (const providerSlug of providers) {
+      const credentials = { apiKey: REAL.openai };
+      const added = await call('POST', '/v1/providers/accounts', { agentId: id, providerSlug, credentials });
+      expect(added.status).toBe(201);
+    }
+    const token: string = (await call('POST', '/v1/api-keys', { name: 'key', agentId: id })).body.secretKey;
+    const ask = async (model = 'gpt-5-mini'): Promise<number> => {
+      const answer = await fetch(`${proxyUrl}/v1/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Say hello' }] }),
+      });
+      await answer.text();
+      return answer.status;
+    };
+    return { id, ask };
+  };
+  return { visitor, call, agent };
+}
+
+test('refusals: each says why and leads to what can be done', async () => {
+  const { visitor, call, agent } = await scene();
+  const { page } = visitor;
+  await visitor.visit('/refusals', 'refusals-empty');
+  await page.getByText('Nothing was refused in this time').waitFor();
+  const busy = await agent({ name: 'Busy bot', rpmLimit: 1 });
+  expect([await busy.ask(), await busy.ask()]).toEqual([200, 429]);
+  const lost = await agent({ name: 'Lost bot' }, []);
+  expect(await lost.ask()).toBe(403);
+  // Nobody reloads: they come by themselves.
+  await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
+  await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
+  await visitor.visit('/refusals?period=24h', 'refusals');
+
+  await page.getByRole('button', { name: 'Busy bot' }).click();
+  expect(page.url()).toContain(`agent=${busy.id}`);
+  await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Its limits' }).click();
+  await page.getByLabel('Requests per minute').fill('60');
+  await page.getByRole('button', { name: 'Save limits' }).click();
+  await page.getByText('The limits are saved.').waitFor();
+  expect((await call('GET', `/v1/agents/${busy.id}`)).body.agent.rpmLimit).toBe(60);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Refusals' }).waitFor();
+  await page.goBack();
+  await page.getByRole('row', { name: /not_assigned/ }).waitFor();
+});
+
+test('usage: by provider and model, below a cent, in days and as a file; errors are a percentage', async () => {
+  const { visitor, call, agent } = await scene();
+  const { page } = visitor;
+  await visitor.goto('/usage');
+  await page.getByText('No usage in this time').waitFor();
+  const support = await agent({ name: 'Support bot', budgetCentsMonthly: 5_000 });
+  const crawler = await agent({ name: 'Crawler' });
+  expect([await support.ask(), await support.ask('no-such-model'), await crawler.ask()]).toEqual([200, 404, 200]);
+  const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
+  await expect.poll(requests, { timeout: 20_000 }).toBe(3);
+  // Reports are of UTC wherever the browser is.
+  const devtools = await visitor.context.newCDPSession(page);
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
+  await visitor.visit('/usage', 'usage');
+  const { costUsd } = (await call('GET', '/v1/usage/summary?period=7d')).body;
+  expect(costUsd).toBeGreaterThan(0);
+  expect(costUsd).toBeLessThan(0.01);
+  const spend = (await page.getByRole('region', { name: 'Spend', exact: true }).textContent())!;
+  expect(spend).toMatch(/\$0\.00\d*[1-9]|< \$0\.0001/);
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  const { timeseries } = (await call('GET', '/v1/usage/timeseries?period=7d')).body;
+  const hour = /(\d\d:\d\d):\d\d$/.exec(timeseries.at(-1).bucket)![1]!;
+  const last = page.getByRole('region', { name: 'Spend by provider, figures' }).getByRole('row').last();
+  expect(await last.textContent()).toContain(hour);
+
+  await page.getByLabel('By', { exact: true }).selectOption('model');
+  await page.getByRole('link', { name: /^gpt-5-mini/ }).waitFor();
+  expect(page.url()).toContain('by=model');
+  await page.goBack();
+  await page.getByRole('link', { name: 'openai' }).waitFor();
+  await page.getByText('Days', { exact: true }).click();
+  await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
+  visitor.expectFailure(400, /\/v1\/usage\//); // days in the wrong order, or years by the group
+  await page.getByLabel('From (UTC)').fill('2020-01-01');
+  await page.getByLabel('To (UTC)').fill('2020-01-31');
+  await page.getByText('No usage in this time').waitFor();
+  await page.getByLabel('From (UTC)').fill('2020-02-01');
+  await page
+    .getByRole('alert')
+    .getByText(/start must not be after end/i)
+    .first()
+    .waitFor();
+
+  await visitor.goto('/usage?by=agent&period=24h');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Calls as CSV' }).click(),
+  ]);
+  const lines = readFileSync((await file.path())!, 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(lines).toHaveLength(4);
+
+  for (const name of ['Support bot', 'Crawler']) {
+    await page.getByRole('combobox', { name: 'Add an agent' }).click();
+    await page.getByRole('option', { name }).click();
+    await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+  }
+  await page.getByRole('row', { name: /Support bot.* 2 50% .*\$50\.00/ }).waitFor();
+  await visitor.inspect('usage-compare');
+  await visitor.goto(`/agents/${support.id}`);
+  expect(await page.getByRole('region', { name: 'Errors' }).textContent()).toBe('Errors50%');
+});
