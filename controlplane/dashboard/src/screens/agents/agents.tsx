@@ -1,9 +1,9 @@
 /** Every agent with what it spent, how it does, and who has used up its budget. */
-import { Group, Select, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { Group, Select, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Plus, Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Plus } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { api } from '../../api/api.js';
 import { count, NONE, percent, usd } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
@@ -13,6 +13,7 @@ import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { PeriodControl, periodOf } from '../../parts/period-control.js';
+import { SearchInput } from '../../parts/search-input.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { useProjects } from '../../resources/agents.js';
 import { AgentStatus } from './agent-status.js';
@@ -20,7 +21,6 @@ import { AgentStatus } from './agent-status.js';
 const NewAgent = lazy(async () => ({ default: (await import('./new-agent.js')).NewAgent }));
 
 const PAGE_SIZE = 25;
-const TYPING_MS = 250;
 const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', period: '7d', page: 1 };
 const SORTS = [
   { value: 'costCents', label: 'Most spend' },
@@ -98,22 +98,13 @@ interface FiltersProps {
 
 function Filters({ values, set, period }: FiltersProps) {
   const projects = useProjects();
-  const [typed, setTyped] = useState(values.search);
-  useEffect(() => setTyped(values.search), [values.search]);
-  const apply = useDebouncedCallback((search: string) => set({ search }, { replace: true }), TYPING_MS);
   return (
     <Group gap="sm" mb="md" align="flex-end">
-      <TextInput
-        type="search"
-        aria-label="Search agents"
+      <SearchInput
+        label="Search agents"
         placeholder="Name or id"
-        leftSection={<Search size={16} aria-hidden />}
-        value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          apply(event.currentTarget.value);
-        }}
-        flex="1 1 180px"
+        value={values.search}
+        onChange={(search) => set({ search }, { replace: true })}
       />
       <Select
         aria-label="Project"

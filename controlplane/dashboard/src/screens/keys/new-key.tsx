@@ -3,8 +3,8 @@ import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@ma
 import { useState } from 'react';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { Failure } from '../../parts/failure.js';
+import { endOf, Lifetime } from '../../parts/lifetime.js';
 import { useCreateKey, useProjects } from '../../resources/agents.js';
-import { endOf, Lifetime } from './lifetime.js';
 
 const SCOPES = [
   {

@@ -4,24 +4,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { Failure } from '../../parts/failure.js';
+import { endOf, Lifetime } from '../../parts/lifetime.js';
 
 const ROLES = ['viewer', 'member', 'admin'] as const;
-const LIFETIMES = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'a year' },
-  { value: '', label: 'no end' },
-];
 
 interface NewTokenProps {
   readonly onClose: () => void;
   readonly onMade: (secret: string) => void;
-}
-
-function inDays(days: number): string {
-  const at = new Date();
-  at.setDate(at.getDate() + days);
-  return at.toISOString();
 }
 
 export function NewToken({ onClose, onMade }: NewTokenProps) {
@@ -30,8 +19,9 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
   const [days, setDays] = useState('90');
   const make = useMutation({
     mutationFn: () => {
-      const end = days === '' ? {} : { expiresAt: inDays(Number(days)) };
-      return api.post('/v1/management-tokens', { body: { name, role, ...end } });
+      const expiresAt = endOf(days);
+      const body = { name, role, ...(expiresAt === null ? {} : { expiresAt }) };
+      return api.post('/v1/management-tokens', { body });
     },
     gcTime: 0,
     onSuccess: ({ secretToken }) => onMade(secretToken),
@@ -61,12 +51,7 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
             value={role}
             onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
           />
-          <NativeSelect
-            label="Good for"
-            data={LIFETIMES}
-            value={days}
-            onChange={(event) => setDays(event.currentTarget.value)}
-          />
+          <Lifetime value={days} onChange={setDays} />
           {make.error !== null && <Failure error={make.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>

@@ -1,4 +1,4 @@
-/** For how long a key is good, in words that nobody has to calculate with. */
+/** For how long a key or a token is good, in words that nobody has to calculate with. */
 import { NativeSelect } from '@mantine/core';
 
 const LIFETIMES = [
