@@ -1,11 +1,17 @@
 /** All lists of planted bugs. A new list is named here. */
 import type { Area } from './mutant.js';
+import { AUTH } from './mutants/auth.js';
+import { CIRCUIT } from './mutants/circuit.js';
 import { EGRESS } from './mutants/egress.js';
+import { LEDGER } from './mutants/ledger.js';
 import { LINK } from './mutants/link.js';
 import { METERING } from './mutants/metering.js';
 import { ORGANIZATION_FILTER_EQUIVALENTS } from './mutants/organization-filter-equivalents.js';
+import { SECRETS } from './mutants/secrets.js';
 import { SPOOL_AREA } from './mutants/spool.js';
 import { UPSTREAM } from './mutants/upstream.js';
+import { WATCH } from './mutants/watch.js';
+import { WEBHOOKS } from './mutants/webhooks.js';
 import { organizationFilters } from './organization-filters.js';
 
 /** `controlPlaneSources`: paths in the repo. */
@@ -17,6 +23,12 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     UPSTREAM,
     METERING,
     SPOOL_AREA,
+    AUTH,
+    LEDGER,
+    CIRCUIT,
+    WEBHOOKS,
+    WATCH,
+    SECRETS,
     organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS),
   ];
 }

@@ -1,0 +1,484 @@
+import type { Area } from '../mutant.js';
+
+export const AUTH: Area = {
+  name: 'auth',
+  tests: ['test/src/controlplane/auth.test.ts', 'test/src/controlplane/sessions.test.ts'],
+  built: false,
+  mutants: [
+    {
+      file: 'controlplane/src/auth/store.ts',
+      find: `delete from email_tokens where token_hash = \${hash} and purpose = \${purpose}
+`,
+      put: `delete from email_tokens where token_hash = \${hash}
+`,
+      bug: 'a mail token of one purpose serves another',
+      tests: ['test/src/controlplane/mail-tokens.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/store.ts',
+      find: 'return row?.live === true ? row.userId : null;',
+      put: 'return row?.userId ?? null;',
+      bug: 'an expired mail token works',
+      tests: ['test/src/controlplane/mail-tokens.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/store.ts',
+      find: `  await tx\`delete from email_tokens where user_id = \${userId} and purpose = \${purpose}\`;
+`,
+      put: '',
+      bug: 'older mails of the same kind stay good',
+      tests: ['test/src/controlplane/mail-tokens.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/store.ts',
+      find: `  await tx\`delete from email_tokens where user_id = \${userId}\`;
+`,
+      put: '',
+      bug: 'a changed password leaves reset mails alive',
+      tests: ['test/src/controlplane/mail-tokens.test.ts', 'test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: `      await endSessions(tx, userId, null);
+`,
+      put: '',
+      bug: 'a password reset ends no session',
+      tests: ['test/src/controlplane/auth.test.ts', 'test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: 'if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId, null);',
+      put: 'if (before === null) await deleteTokensOf(tx, userId, null);',
+      bug: 'management tokens of whoever took an unverified account survive the reset',
+      tests: [
+        'test/src/controlplane/management-tokens.test.ts',
+        'test/src/controlplane/invitations.test.ts',
+        'test/src/controlplane/auth.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: `    if (password !== undefined) await this.#checkPassword(hash, password, ip);
+`,
+      put: '',
+      bug: 'the confirmation page takes any password',
+      tests: [
+        'test/src/controlplane/link-pages.test.ts',
+        'test/src/controlplane/mail-tokens.test.ts',
+        'test/src/controlplane/auth.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: `      if (user === null || user.emailVerifiedAt !== null || !(await this.#mayMail('verify', user.id))) return;`,
+      put: '      if (user === null || user.emailVerifiedAt !== null) return;',
+      bug: 'verification mails flood a mailbox',
+      tests: [
+        'test/src/controlplane/mail-tokens.test.ts',
+        'test/src/controlplane/auth.test.ts',
+        'test/src/controlplane/mail.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: `|| !(await this.#mayMail('reset', user.id))`,
+      put: '',
+      bug: 'reset mails flood a mailbox',
+      tests: [
+        'test/src/controlplane/auth.test.ts',
+        'test/src/controlplane/mail.test.ts',
+        'test/src/controlplane/mail-tokens.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: `     where s.secret_hash = \${secretHash} and s.expires_at > now()
+`,
+      put: `     where s.secret_hash = \${secretHash}
+`,
+      bug: 'a browser session has no end',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: '       and s.last_seen_at > now() - make_interval(secs => ${BROWSER_IDLE_S})`;',
+      put: '       and true`;',
+      bug: 'an idle browser session never ends',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: '       and (s.generation = ${generation} or (s.generation = ${generation + 1} and s.previous_until > now()))`;',
+      put: '       and s.generation >= ${generation}`;',
+      bug: 'a retired bearer token stays good',
+      tests: ['test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: `  if (!newest && !(generation === current - 1 && previous)) return null;
+`,
+      put: '',
+      bug: 'a retired token can be refreshed',
+      tests: ['test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: `  if (user.length === 0) return false;
+`,
+      put: '',
+      bug: 'a session opens with a password that was changed meanwhile',
+      tests: ['test/src/controlplane/sessions.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: `  await tx\`update users set session_version = session_version + 1 where id = \${userId}\`;
+`,
+      put: '',
+      bug: 'tokens from before sessions were rows survive a reset',
+      tests: ['test/src/controlplane/sessions.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: 'order by last_seen_at desc, id desc offset',
+      put: 'order by last_seen_at, id offset',
+      bug: 'the newest session goes when there are too many',
+      tests: ['test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: 'delete from sessions where user_id = ${userId} and id = ${id} returning 1',
+      put: 'delete from sessions where id = ${id} returning 1',
+      bug: 'a user ends the session of another',
+      tests: ['test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: 'where s.id = ${id} and s.role_max is null and u.id = s.user_id',
+      put: 'where s.id = ${id} and u.id = s.user_id',
+      bug: 'a session approved for one organization moves to another',
+      tests: ['test/src/controlplane/device-login.test.ts', 'test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-store.ts',
+      find: `generation = generation + 2,
+`,
+      put: `generation = generation,
+`,
+      bug: 'the bearer token stays good beside the cookie that took its place',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/service.ts',
+      find: `      await endSessions(tx, user.id, actor.session?.id ?? null);
+`,
+      put: '',
+      bug: 'a changed password ends no other session',
+      tests: ['test/src/controlplane/sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/service.ts',
+      find: `      await endSessions(tx, userId, null);
+      await deleteTokensOf(tx, userId, null);
+`,
+      put: '',
+      bug: 'an account that passes to its mailbox keeps the sessions of whoever made it',
+      tests: ['test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/service.ts',
+      find: `if (user === null || !orgs.some((org) => org.id === orgId)) throw new NotFound('organization');`,
+      put: `if (user === null) throw new NotFound('organization');`,
+      bug: 'anybody switches into any organization',
+      tests: [
+        'test/src/controlplane/organizations.test.ts',
+        'test/src/controlplane/auth.test.ts',
+        'test/src/controlplane/sessions.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: `    if (actor.token !== null && (access === 'session' || config.tokens === false)) {`,
+      put: `    if (actor.token !== null && access === 'session') {`,
+      bug: 'a management token makes tokens and members',
+      tests: ['test/src/controlplane/management-tokens.test.ts', 'test/src/controlplane/access.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: '    if (config.account === true && isBound(actor)) {',
+      put: '    if (false) {',
+      bug: 'a device approved for one organization changes the account',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: '    const role = lower(token.role, token.creatorRole);',
+      put: '    const { role } = token;',
+      bug: 'a management token keeps the rights that its creator lost',
+      tests: ['test/src/controlplane/management-tokens.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: '    const role = roleMax === null ? row.role : lower(row.role, roleMax);',
+      put: '    const { role } = row;',
+      bug: 'a device gets the role of its user instead of the approved one',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: `    if (!SAFE_METHODS.has(request.method)) this.cookie.assertOwnPage(request);
+`,
+      put: '',
+      bug: 'a foreign page acts with the cookie',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/authenticate.ts',
+      find: 'return isBound(actor) || actor.token !== null ? null : actor.userId;',
+      put: 'return actor.userId;',
+      bug: 'a management token proves its creator',
+      tests: [
+        'test/src/controlplane/invitations.test.ts',
+        'test/src/controlplane/management-tokens.test.ts',
+        'test/src/controlplane/device-login.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/cookie.ts',
+      find: `if (site === undefined ? headers.origin === this.#origin : site === 'same-origin') return;`,
+      put: `if (site === undefined ? headers.origin === this.#origin : site !== 'cross-site') return;`,
+      bug: 'another port of the same host acts with the cookie',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/cookie.ts',
+      find: '      httpOnly: true,',
+      put: '      httpOnly: false,',
+      bug: 'scripts read the session cookie',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/cookie.ts',
+      find: `sameSite: 'strict',`,
+      put: `sameSite: 'lax',`,
+      bug: 'other sites send the cookie',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/session-token.ts',
+      find: 'const keys = header.kid === undefined ? this.#keys : this.#keys.filter((key) => key.id === header.kid);',
+      put: 'const keys = [this.#keys[0]!];',
+      bug: 'tokens of the older secret fail while secrets are being replaced',
+      tests: [
+        'test/src/controlplane/sessions.test.ts',
+        'test/src/controlplane/auth.test.ts',
+        'test/src/controlplane/secrets.test.ts',
+      ],
+    },
+    {
+      file: 'controlplane/src/auth/session-token.ts',
+      find: 'clockTolerance: REFRESH_GRACE_S * 1000',
+      put: 'clockTolerance: REFRESH_GRACE_S * 100_000',
+      bug: 'a token is refreshed years after its end',
+      tests: ['test/src/controlplane/sessions.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-login.ts',
+      find: '    if (actor.session?.recent !== true) {',
+      put: '    if (actor.session === null) {',
+      bug: 'an old session approves a device',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-login.ts',
+      find: `      if (!atLeast(org.role, role))
+`,
+      put: `      if (!atLeast('owner', role))
+`,
+      bug: 'a device gets more than its user has',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-login.ts',
+      find: '|| user.sessionVersion !== version)',
+      put: ')',
+      bug: 'an approval survives a password reset',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-login.ts',
+      find: `    await this.throttle.count(\`device-code:\${actor.userId}\`, CODES_MAX, WINDOW_S, 'device codes');
+`,
+      put: '',
+      bug: 'device codes can be guessed without end',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-login.ts',
+      find: `    if (polled.tooSoon) throw new InvalidInput('slow_down');
+`,
+      put: '',
+      bug: 'a device polls as fast as it likes',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-store.ts',
+      find: `and status = 'pending' and expires_at > now() for update`,
+      put: 'and expires_at > now() for update',
+      bug: 'a decided code is decided again',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-store.ts',
+      find: `and status = 'pending' and expires_at > now() for update`,
+      put: `and status = 'pending' for update`,
+      bug: 'an old code is approved',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/device-store.ts',
+      find: `delete from device_logins where id = \${id} and status = 'approved' and expires_at > now()`,
+      put: `update device_logins set polled_at = now() where id = \${id} and status = 'approved' and expires_at > now()`,
+      bug: 'an approval gives any number of sessions',
+      tests: ['test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/throttle.ts',
+      find: '    if (row!.count > max) throw tooMany(what, row!.left);',
+      put: '    if (row!.count > max + 1) throw tooMany(what, row!.left);',
+      bug: 'one more than the limit passes',
+      tests: ['test/src/controlplane/throttle.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/throttle.ts',
+      find: 'if (left !== null && !(await this.#knows(email, ip))) throw',
+      put: 'if (left !== null) throw',
+      bug: 'guesses from many addresses lock the owner out',
+      tests: ['test/src/controlplane/throttle.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/throttle.ts',
+      find: `    await sql\`delete from throttle_marks where key = \${addressLoginKey(email, ip)}\`;
+`,
+      put: '',
+      bug: 'failures before a login count on',
+      tests: ['test/src/controlplane/throttle.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/throttle.ts',
+      find: `    if (!ofAccount) await this.checkLogin(email, ip);
+`,
+      put: '',
+      bug: 'parallel guesses learn more than guesses in a row',
+      tests: ['test/src/controlplane/throttle.test.ts', 'test/src/controlplane/auth.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/management-token-store.ts',
+      find: '     where t.token_hash = ${tokenHash} and (t.expires_at is null or t.expires_at > now())`;',
+      put: '     where t.token_hash = ${tokenHash}`;',
+      bug: 'an expired management token works',
+      tests: ['test/src/controlplane/management-tokens.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/management-token-store.ts',
+      find: 'on m.org_id = t.org_id and m.user_id = t.created_by',
+      put: 'on m.user_id = t.created_by',
+      bug: 'a token lives on in an organization that its creator left',
+      tests: ['test/src/controlplane/management-tokens.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/idempotency-store.ts',
+      find: `where org_id = \${orgId} and actor_id = \${actorId} and key_hash = \${keyHash}
+       and created_at > now()`,
+      put: `where org_id = \${orgId} and key_hash = \${keyHash}
+       and created_at > now()`,
+      bug: 'another member gets the kept answer',
+      tests: ['test/src/controlplane/idempotency.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/idempotency-store.ts',
+      find: `       and created_at > now() - make_interval(secs => \${LIFETIME_S})\`;
+  return`,
+      put: `       and true\`;
+  return`,
+      bug: 'a kept answer never ends',
+      tests: ['test/src/controlplane/idempotency.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: '  const own = held === null || roleMax === null ? held : lower(held, roleMax);',
+      put: '  const own = held;',
+      bug: 'a device with a low role manages members',
+      tests: ['test/src/controlplane/members.test.ts', 'test/src/controlplane/device-login.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: `export const mayGive = (own: Role, role: Role): boolean => atLeast(own, 'admin') && atLeast(own, role);`,
+      put: `export const mayGive = (own: Role, _role: Role): boolean => atLeast(own, 'admin');`,
+      bug: 'an admin makes owners',
+      tests: ['test/src/controlplane/members.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: `      if (role !== 'owner') await keepLastOwner(tx, actor.orgId, before);
+`,
+      put: '',
+      bug: 'the last owner is demoted',
+      tests: ['test/src/controlplane/members.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: `        await store.revokeInvitationsBy(tx, actor.orgId, before.id);
+`,
+      put: `        void before;
+`,
+      bug: 'invitations of a demoted member stay open',
+      tests: ['test/src/controlplane/members.test.ts', 'test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: `    await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
+`,
+      put: `    void recipient;
+`,
+      bug: 'many organizations flood one mailbox',
+      tests: ['test/src/controlplane/invitation-limits.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/service.ts',
+      find: '    if (this.outbox || (await store.isVerified(this.sql, actor.userId))) return;',
+      put: `    if (this.outbox || actor.userId !== '') return;`,
+      bug: 'an unverified sender mails strangers',
+      tests: ['test/src/controlplane/invitation-limits.test.ts', 'test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/acceptance.ts',
+      find: `      await assertInviterStillMay(tx, invitation);
+`,
+      put: '',
+      bug: 'an invitation works although its inviter was removed',
+      tests: ['test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/acceptance.ts',
+      find: `      await store.deleteInvitation(tx, invitation.id);
+`,
+      put: '',
+      bug: 'an invitation works twice',
+      tests: ['test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/acceptance.ts',
+      find: '    if (user !== null && (linkShown || user.emailVerifiedAt !== null)) {',
+      put: '    if (user !== null && user.emailVerifiedAt !== null) {',
+      bug: 'an inviter takes over an unverified account through the shown link',
+      tests: ['test/src/controlplane/invitations.test.ts'],
+    },
+    {
+      file: 'controlplane/src/members/acceptance.ts',
+      find: 'verified: !linkShown }',
+      put: 'verified: true }',
+      bug: 'a link that the inviter saw verifies the mailbox',
+      tests: ['test/src/controlplane/invitations.test.ts'],
+    },
+  ],
+};

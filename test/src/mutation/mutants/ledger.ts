@@ -1,0 +1,342 @@
+import type { Area } from '../mutant.js';
+
+export const LEDGER: Area = {
+  name: 'ledger',
+  tests: ['test/src/controlplane/ledger.test.ts'],
+  built: false,
+  mutants: [
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: `  if (ids === null) return entries;
+`,
+      put: `  return entries;
+`,
+      bug: 'a record that was there is counted again',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: '  return entries.filter(({ id }) => fresh.delete(id));',
+      put: '  return entries.filter(({ id }) => fresh.has(id));',
+      bug: 'a record twice in one batch counts twice',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: `       where last_used_at is null or last_used_at < at
+`,
+      put: `       where true
+`,
+      bug: 'an older record moves the last use of a key back',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: '    if (dayMs < todayMs) late.set',
+      put: '    if (dayMs < todayMs - 86_400_000) late.set',
+      bug: 'what comes late for yesterday is missing in the reports',
+      tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: 'requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,',
+      put: 'requests = h.requests + excluded.requests, errors = excluded.errors,',
+      bug: 'errors of an hour start anew with each batch',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: 'tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_out,',
+      put: 'tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_in,',
+      bug: 'tokens in count as tokens out',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: `        latency_sketch = h.latency_sketch || excluded.latency_sketch
+`,
+      put: `        latency_sketch = excluded.latency_sketch
+`,
+      bug: 'latencies of earlier batches are forgotten',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: 'set spent_nanos = m.spent_nanos + excluded.spent_nanos,',
+      put: 'set spent_nanos = greatest(m.spent_nanos, excluded.spent_nanos),',
+      bug: 'a month holds the dearest batch only',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: `      ledger_nanos = m.ledger_nanos + excluded.ledger_nanos
+`,
+      put: `      ledger_nanos = excluded.ledger_nanos
+`,
+      bug: 'what only the ledger counts is forgotten',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: `      select 'project', a.project_id, month,`,
+      put: `      select 'project', a.id, month,`,
+      bug: 'a project has no spend',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/money-limits.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ledger.ts',
+      find: 'set spent_nanos = s.spent_nanos + excluded.spent_nanos,',
+      put: 'set spent_nanos = excluded.spent_nanos,',
+      bug: 'the spend of an organization starts anew',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/money-limits.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: `  if (month === '' || month === monthOf(startedAtMs)) return hourOf(startedAtMs);`,
+      put: `  if (month !== '!') return hourOf(startedAtMs);`,
+      bug: 'a call at the turn of a month belongs to the month of its start',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: '  if (failed) sum.errors++;',
+      put: '  if (failed) sum.errors += 0;',
+      bug: 'errors are not counted',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: '  sum.tokensIn += entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;',
+      put: '  sum.tokensIn += entry.tokensInUncached + entry.tokensCacheRead;',
+      bug: 'tokens written to the cache are not counted',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: '  const key = `${agentId} ${hourMs} ${providerSlug} ${keyId} ${model}`;',
+      put: '  const key = `${agentId} ${hourMs} ${providerSlug} ${model}`;',
+      bug: 'two keys in one hour add to one of them',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: `  month.ledgerNanos += costNanos;
+`,
+      put: '',
+      bug: 'a line reaches no budget',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/rollup.ts',
+      find: 'sums.lastUsedMs = Math.max(lastUsed.get(kind.keyId) ?? 0, entry.startedAtMs);',
+      put: 'sums.lastUsedMs = entry.startedAtMs;',
+      bug: 'records of two hours in one batch move the last use of a key back',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `    await keepLineSums(tx, lines);
+`,
+      put: '',
+      bug: 'lines are missing in the log',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: '    const rejections = batch.rejections.filter(({ id }) => counts.has(id));',
+      put: '    const { rejections } = batch;',
+      bug: 'counts of refusals that come again count again',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: '    const sightings = batch.sightings.filter(({ id }) => counts.has(id));',
+      put: '    const { sightings } = batch;',
+      bug: 'sightings that come again count again',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/conclusions.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: 'beforeNanos: spentNanos - added.costNanos',
+      put: 'beforeNanos: spentNanos',
+      bug: 'no budget threshold is ever crossed',
+      tests: ['test/src/conclusions.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `    await ledger.noteLate(tx, hourly, Date.now());
+`,
+      put: '',
+      bug: 'late records are missing in reports of past days',
+      tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `    if (this.#waiting.length >= WAITING_MAX) throw new IngestBusy();
+`,
+      put: '',
+      bug: 'reports wait without bound',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `      if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
+`,
+      put: '',
+      bug: 'a dropped day stops ingest for ever',
+      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `      if (!isDataError(error)) throw error;
+`,
+      put: '',
+      bug: 'an outage of the database sets records aside',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/lost-connection.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: '      if (entries.length <= 1) {',
+      put: '      if (entries.length <= 2) {',
+      bug: 'one bad record takes a good one with it',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `    await insertPoison(this.#sql, poison);
+`,
+      put: '',
+      bug: 'records that were set aside are gone',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: '    rejections: once(reports.flatMap(({ rejections }) => rejections)),',
+      put: '    rejections: reports.flatMap(({ rejections }) => rejections),',
+      bug: 'a count twice in two reports of one transaction counts twice',
+      tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/lines.ts',
+      find: `    .update(JSON.stringify([fetch.providerSlug, sourceId, line.id ?? '']))`,
+      put: `    .update(JSON.stringify([fetch.providerSlug, line.id ?? '']))`,
+      bug: 'lines of two batches with one name are one',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/lines.ts',
+      find: `    on conflict do nothing
+    returning org_id`,
+      put: `    on conflict (org_id, digest) do update set digest = excluded.digest
+    returning org_id`,
+      bug: 'a line is booked each time it is fetched',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/lines.ts',
+      find: `  if (!Object.values(figures).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
+`,
+      put: '',
+      bug: 'a line with odd figures is booked',
+      tests: ['test/src/controlplane/ledger.test.ts', 'controlplane/src/ledger/shipment.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/lines.ts',
+      find: 'else for (const name of FIGURES) sum[name] += line[name];',
+      put: 'else sum.costNanos += line.costNanos;',
+      bug: 'the log shows the tokens of one line of a batch only',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/metering'],
+    },
+    {
+      file: 'controlplane/src/ledger/count-ledger.ts',
+      find: 'do update set count = h.count + excluded.count`;',
+      put: 'do update set count = excluded.count`;',
+      bug: 'refusals of an hour start anew with each report',
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/shipment.ts',
+      find: `  if (minute < span.fromMs || minute >= span.toMs) return null;
+`,
+      put: '',
+      bug: 'refusals of any year are booked',
+      tests: ['controlplane/src/ledger/shipment.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/shipment.ts',
+      find: '    if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {',
+      put: '    if (field !== DATA_PLANE_ID && ++this.#items < 0) {',
+      bug: 'a report of any size is taken',
+      tests: ['controlplane/src/ledger/shipment.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/checks.ts',
+      find: `  if (value > max) throw new Poison(\`\${field} is out of range\`);
+`,
+      put: '',
+      bug: 'figures of any size are booked',
+      tests: ['controlplane/src/ledger/shipment.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/checks.ts',
+      find: `  return cut.includes('\\0') ? cut.replaceAll('\\0', '\\ufffd') : cut;`,
+      put: '  return cut;',
+      bug: 'a NUL in a model name costs the record',
+      tests: ['controlplane/src/ledger/shipment.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/daily-rollups.ts',
+      find: '    const end = dayOf(nowMs - HOUR_MS);',
+      put: '    const end = dayOf(nowMs);',
+      bug: 'a day is closed while its last calls are still running',
+      tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/daily-rollups.ts',
+      find: `  await tx\`delete from usage_late where day = \${new Date(dayMs)}\`;
+`,
+      put: '',
+      bug: 'a day stays late for ever after it was added up',
+      tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/daily-rollups.ts',
+      find: `  await tx.unsafe(\`delete from usage_daily_by where day = '\${day}' \${ofOrg}\`);
+`,
+      put: '',
+      bug: 'a day that is added up anew is there twice',
+      tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/retention.ts',
+      find: '           where hour < least(${before}::timestamptz, (select rolled_until from usage_daily_progress))',
+      put: '           where hour < ${before}::timestamptz',
+      bug: 'hours go before they were added up to days',
+      tests: ['test/src/controlplane/retention.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/retention.ts',
+      find: `             and not exists (select from usage_late l where l.org_id = usage_hourly.org_id
+               and l.day = date_trunc('day', usage_hourly.hour))
+`,
+      put: `
+`,
+      bug: 'hours of a late day go before it is added up anew',
+      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/retention.ts',
+      find: 'dayOf(nowMs) - (this.retentionDays + GRACE_DAYS) * DAY_MS',
+      put: 'dayOf(nowMs) - (this.retentionDays - GRACE_DAYS) * DAY_MS',
+      bug: 'a day that is to be kept is dropped',
+      tests: ['test/src/controlplane/retention.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/partitions.ts',
+      find: '{ fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
+      put: '{ fromMs: today - 2 * this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
+      bug: 'records of dropped days are booked again',
+      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/ledger.test.ts'],
+    },
+  ],
+};

@@ -1,0 +1,118 @@
+import type { Area } from '../mutant.js';
+
+export const SECRETS: Area = {
+  name: 'secrets',
+  tests: ['controlplane/src/accounts/vault.test.ts', 'test/src/controlplane/secrets.test.ts'],
+  built: false,
+  mutants: [
+    {
+      file: 'controlplane/src/accounts/vault.ts',
+      find: '`acg1|${purpose}|${orgId}|${id}`',
+      put: '`acg1|${purpose}|${id}`',
+      bug: 'a ciphertext opens for another organization',
+    },
+    {
+      file: 'controlplane/src/accounts/vault.ts',
+      find: '`acg1|${purpose}|${orgId}|${id}`',
+      put: '`acg1|${orgId}|${id}`',
+      bug: 'a ciphertext opens for another purpose',
+    },
+    {
+      file: 'controlplane/src/accounts/vault.ts',
+      find: '    const nonce = randomBytes(NONCE_BYTES);',
+      put: '    const nonce = Buffer.alloc(NONCE_BYTES, 1); void randomBytes;',
+      bug: 'the nonce is always the same',
+    },
+    {
+      file: 'controlplane/src/accounts/vault.ts',
+      find: 'if (sealed.ciphertext.length < TAG_BYTES || sealed.nonce.length !== NONCE_BYTES) {',
+      put: 'if (sealed.nonce.length !== NONCE_BYTES) {',
+      bug: 'a cut ciphertext is an ordinary error',
+    },
+    {
+      file: 'controlplane/src/accounts/reencrypt.ts',
+      find: '  for (const table of ENCRYPTED_TABLES) {',
+      put: '  for (const table of ENCRYPTED_TABLES.slice(0, 1)) {',
+      bug: 'rotation forgets the signing secrets',
+    },
+    {
+      file: 'controlplane/src/accounts/reencrypt.ts',
+      find: `      skipped.push(row.id);
+      continue;`,
+      put: '      continue;',
+      bug: 'one damaged row stops the rotation',
+    },
+    {
+      file: 'controlplane/src/contexts/store.ts',
+      find: 'on key.token_hash = asked.token_hash and key.revoked_at is null',
+      put: 'on key.token_hash = asked.token_hash',
+      bug: 'a revoked key works',
+      tests: ['test/src/link/resolve-tokens.test.ts', 'test/src/conformance/credentials.test.ts'],
+    },
+    {
+      file: 'controlplane/src/contexts/store.ts',
+      find: 'and (key.expires_at is null or key.expires_at > now())',
+      put: 'and true',
+      bug: 'an expired key works',
+      tests: ['test/src/link/resolve-tokens.test.ts', 'test/src/conformance/credentials.test.ts'],
+    },
+    {
+      file: 'controlplane/src/contexts/store.ts',
+      find: `(key.scope = 'org' or a.project_id = key.project_id)`,
+      put: `(key.scope <> '' or a.project_id = key.project_id)`,
+      bug: 'a project key serves all agents of the organization',
+      tests: ['test/src/link/resolve-tokens.test.ts', 'test/src/conformance/credentials.test.ts'],
+    },
+    {
+      file: 'controlplane/src/contexts/store.ts',
+      find: 'left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null',
+      put: 'left join custom_providers c on c.id = p.custom_provider_id',
+      bug: 'a deleted custom provider is called on',
+      tests: ['test/src/link/resolve-tokens.test.ts', 'test/src/conformance/credentials.test.ts'],
+    },
+    {
+      file: 'controlplane/src/contexts/store.ts',
+      find: 'where c.org_id = agent.org_id and c.deleted_at is null))',
+      put: 'where c.deleted_at is null))',
+      bug: 'slugs of other organizations’ providers show',
+      tests: [
+        'test/src/link/resolve-tokens.test.ts',
+        'test/src/controlplane/second-tenant.test.ts',
+        'test/src/provisioning',
+      ],
+    },
+    {
+      file: 'controlplane/src/contexts/service.ts',
+      find: 'if (second !== undefined && first.id !== agentRefId) return Outcome.AGENT_AMBIGUOUS;',
+      put: '',
+      bug: 'one of two agents of the name is taken',
+      tests: [
+        'test/src/link/resolve-tokens.test.ts',
+        'test/src/conformance/credentials.test.ts',
+        'test/src/provisioning',
+      ],
+    },
+    {
+      file: 'controlplane/src/contexts/service.ts',
+      find: `const itself = agentRef === '' || agentRefId === first.id || agentRef === first.slug;`,
+      put: `const itself = agentRef !== '!';`,
+      bug: 'an agent’s token names another agent',
+      tests: [
+        'test/src/link/resolve-tokens.test.ts',
+        'test/src/conformance/credentials.test.ts',
+        'test/src/provisioning',
+      ],
+    },
+    {
+      file: 'controlplane/src/contexts/assemble.ts',
+      find: `account.status === 'active' ? open(account) : null`,
+      put: 'open(account)',
+      bug: 'a refused credential is used on',
+      tests: [
+        'test/src/link/resolve-tokens.test.ts',
+        'test/src/conformance/credentials.test.ts',
+        'test/src/provisioning',
+      ],
+    },
+  ],
+};
