@@ -74,7 +74,10 @@ async function pagesOf(work: (sql: Sql) => Promise<unknown>): Promise<number> {
 const ANY_KEY = { agentId: null, projectId: null, status: 'active', search: 'k' } as const;
 const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['agents', (sql) => agents.listAgents(sql, small.orgId, { projectId: small.projectId }, PAGE)],
-  ['accounts', (sql) => accounts.listAccounts(sql, small.orgId, { agentId: null, projectId: null }, PAGE)],
+  [
+    'accounts',
+    (sql) => accounts.listAccounts(sql, small.orgId, { agentId: null, projectId: null, status: null }, PAGE),
+  ],
   ['keys', (sql) => keys.listLiveKeys(sql, small.orgId, ANY_KEY, {}, PAGE)],
   ['projects', (sql) => projects.listProjects(sql, small.orgId, null, {}, PAGE)],
   ['custom providers', (sql) => customProviders.listLive(sql, small.orgId, PAGE)],

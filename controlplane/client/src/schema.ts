@@ -1908,7 +1908,32 @@ export interface components {
             allowSensitivePaths?: boolean;
         };
         AccountList: {
-            accounts: components["schemas"]["Account"][];
+            accounts: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                agentId: string;
+                providerSlug: string;
+                /** @enum {string} */
+                status: "active" | "needs_credentials";
+                /**
+                 * Format: uuid
+                 * @description Of the shared credential that it uses; null: it has its own.
+                 */
+                credentialId: string | null;
+                /**
+                 * @description The text true.
+                 * @constant
+                 */
+                isByok: "true";
+                /** @constant */
+                mode: "byok";
+                /** @description Calls that hand out credentials pass. */
+                allowSensitivePaths: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                agentName: string;
+            }[];
             total: number;
             limit: number;
             offset: number;
@@ -5792,6 +5817,7 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
+                status?: "active" | "needs_credentials";
             };
             header?: never;
             path?: never;

@@ -62,6 +62,13 @@ export const TestReply = Type.Object({
 export type TestReply = Static<typeof TestReply>;
 
 export const RotateInput = Body({ credentials: CredentialsInput });
-export const AccountQuery = Type.Object({ ...PageQuery, agentId: Type.Optional(Uuid), projectId: Type.Optional(Uuid) });
+export const AccountQuery = Type.Object({
+  ...PageQuery,
+  agentId: Type.Optional(Uuid),
+  projectId: Type.Optional(Uuid),
+  status: Type.Optional(AccountStatus),
+});
+const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
+export type ListedAccount = Static<typeof ListedAccount>;
 export const AccountReply = Type.Object({ account: Account });
-export const AccountList = Type.Object({ accounts: Type.Array(Account), ...PageReply });
+export const AccountList = Type.Object({ accounts: Type.Array(ListedAccount), ...PageReply });

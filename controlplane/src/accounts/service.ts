@@ -15,7 +15,7 @@ import type { CustomProviderService } from '../providers/custom/service.js';
 import { type AssignableProvider, credentialFieldsOf, sharedCircuitOf } from '../providers/upstream-of.js';
 import { invalidate } from '../watch/invalidate.js';
 import { sealCredentials } from './credentials.js';
-import type { Account, AccountInput, AccountPatch } from './schema.js';
+import type { Account, AccountInput, AccountPatch, ListedAccount } from './schema.js';
 import { lockShared } from './shared-store.js';
 import * as store from './store.js';
 import type { Vault } from './vault.js';
@@ -35,12 +35,12 @@ export class AccountService {
     readonly names: Names,
   ) {}
 
-  async list(actor: Actor, filter: store.AccountFilter, page: Page): Promise<Listed<Account>> {
+  async list(actor: Actor, filter: store.AccountFilter, page: Page): Promise<Listed<ListedAccount>> {
     if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
     if (filter.projectId !== null)
       await this.agents.list(actor, { projectId: filter.projectId }, { limit: 1, offset: 0 });
     const { rows, total } = await store.listAccounts(this.sql, actor.orgId, filter, page);
-    return { rows: rows.map(present), total };
+    return { rows: rows.map((row) => ({ ...present(row), agentName: row.agentName })), total };
   }
 
   /** Throws {@link Conflict} when the agent has an account with the provider already. */

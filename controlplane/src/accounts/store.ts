@@ -29,28 +29,39 @@ export interface NewAccount {
   readonly allowSensitivePaths: boolean;
 }
 
+/** Of the shared credential where it uses one. */
+const statusOf = (sql: Sql | Tx) => sql`
+  coalesce((select c.status from credentials c where c.id = provider_accounts.credential_id), status)`;
+
 const columns = (sql: Sql | Tx) => sql`
   id, agent_id as "agentId", provider_slug as "providerSlug", credential_id as "credentialId",
-  coalesce((select c.status from credentials c where c.id = provider_accounts.credential_id), status) as status,
+  ${statusOf(sql)} as status,
   allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
 
 /** Only accounts of these; null = whichever. */
 export interface AccountFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
+  readonly status: AccountRow['status'] | null;
+}
+
+interface ListedAccountRow extends AccountRow {
+  readonly agentName: string;
 }
 
 export async function listAccounts(
   sql: Sql,
   orgId: string,
-  { agentId, projectId }: AccountFilter,
+  { agentId, projectId, status }: AccountFilter,
   page: Page,
-): Promise<Listed<AccountRow>> {
+): Promise<Listed<ListedAccountRow>> {
   const where = sql`
     org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})
-    ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}`;
-  const rows = await sql<AccountRow[]>`
-    select ${columns(sql)} from provider_accounts where ${where}
+    ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}
+    ${status === null ? sql`` : sql`and ${statusOf(sql)} = ${status}`}`;
+  const rows = await sql<ListedAccountRow[]>`
+    select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
+      from provider_accounts where ${where}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from provider_accounts where ${where}`;
   return { rows, total: count!.total };

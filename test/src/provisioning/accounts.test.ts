@@ -66,7 +66,12 @@ test.each([
   const account = await assign(owner, agentId, 'inhouse', { apiKey: 'key-0123456789' });
   expect((await owner.call('PUT', `/v1/custom-providers/${id}`, put)).status).toBe(200);
   const { body } = await owner.call('GET', `/v1/providers/accounts?agentId=${agentId}`);
-  expect(body.accounts).toMatchObject([{ id: account.body.account.id, status }]);
+  const { name: agentName } = (await owner.call('GET', `/v1/agents/${agentId}`)).body.agent;
+  expect(body.accounts).toMatchObject([{ id: account.body.account.id, status, agentName }]);
+  for (const asked of ['active', 'needs_credentials']) {
+    const { total } = (await owner.call('GET', `/v1/providers/accounts?status=${asked}`)).body;
+    expect([asked, total]).toEqual([asked, asked === status ? 1 : 0]);
+  }
 });
 
 test('custom providers: a credential that was for bearer is not taken for none back again', async () => {
