@@ -1,5 +1,5 @@
 /** Names of events, as people say them. */
-const NAMES: Readonly<Record<string, string>> = {
+const NAMES = {
   'agent.created': 'Agent made',
   'agent.deleted': 'Agent deleted',
   'agent.budget_exceeded': 'Budget used up',
@@ -10,6 +10,9 @@ const NAMES: Readonly<Record<string, string>> = {
   'credential.accepted': 'Provider takes the credential again',
   'webhook.paused': 'Webhook paused',
   'usage.threshold': 'Budget threshold reached',
-};
+} as const;
 
-export const eventName = (event: string): string => NAMES[event] ?? event;
+type EventName = keyof typeof NAMES;
+export const EVENT_NAMES = Object.keys(NAMES) as EventName[];
+
+export const eventName = (event: EventName): string => NAMES[event];

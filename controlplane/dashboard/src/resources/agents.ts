@@ -2,9 +2,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.js';
 import { queryClient } from '../api/query-client.js';
+import { accountsChanged, type Credentials, testFirst } from './accounts.js';
 
 const ALL = 100;
-const SERVER_ERROR = 500;
 
 export const useProjects = () =>
   useQuery({
@@ -69,26 +69,19 @@ export const useDeleteAgent = (id: string) =>
       queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'agents' && queryKey[2] !== id }),
   });
 
-interface NewAccount {
+interface NewAccount extends Credentials {
   readonly agentId: string;
-  readonly providerSlug: string;
-  readonly credentials: Record<string, string>;
 }
 
 /** Tests the credential with the provider first; the provider's no is thrown, what could not be tested is taken. */
 export const useAddAccount = () =>
   useMutation({
-    mutationFn: async ({ agentId, providerSlug, credentials }: NewAccount) => {
-      // What is in it differs by provider, so the API's document does not say.
-      const body = { providerSlug, credentials: credentials as Record<string, never> };
-      const test = await api.post('/v1/providers/accounts/test', { body });
-      if (!test.ok && test.status !== null && test.status < SERVER_ERROR)
-        throw new Error(test.hint ?? `The provider answers ${test.status}.`);
+    mutationFn: async ({ agentId, ...given }: NewAccount) => {
+      const body = await testFirst(given);
       await api.post('/v1/providers/accounts', { body: { agentId, ...body } });
-      return test;
     },
     gcTime: 0,
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
+    onSuccess: accountsChanged,
   });
 
 interface NewKey {

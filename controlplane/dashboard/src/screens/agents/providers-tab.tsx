@@ -1,11 +1,8 @@
 /** Which providers the agent may call, each with its stored credential. */
 import { Button, Group, Modal, Select, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { api } from '../../api/api.js';
-import { queryClient } from '../../api/query-client.js';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
@@ -14,7 +11,8 @@ import { Failure } from '../../parts/failure.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
 import { StatusBadge } from '../../parts/status-badge.js';
-import { toast, toastFailure } from '../../parts/toast.js';
+import { TEST_NEWS } from '../../parts/test-news.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/accounts.js';
 import { type Agent, useAccounts, useAddAccount, useProviders } from '../../resources/agents.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
@@ -22,18 +20,8 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const providers = useProviders();
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
-  const test = useMutation({
-    mutationFn: (id: string) => api.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }),
-    onSuccess: ({ ok, hint, latencyMs }) =>
-      ok
-        ? toast(`The provider takes the credential (${latencyMs} ms).`)
-        : toastFailure(new Error(hint ?? 'The provider refuses the credential.')),
-    onError: toastFailure,
-  });
-  const remove = useMutation({
-    mutationFn: (id: string) => api.delete('/v1/providers/accounts/{id}', { params: { path: { id } } }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
-  });
+  const test = useTestAccount();
+  const remove = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
   const button = (
     <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
@@ -69,7 +57,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                   size="compact-sm"
                   variant="default"
                   loading={test.isPending && test.variables === account.id}
-                  onClick={() => test.mutate(account.id)}
+                  onClick={() => test.mutate(account.id, TEST_NEWS)}
                 >
                   Test
                 </GuardedButton>

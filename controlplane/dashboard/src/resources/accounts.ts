@@ -1,0 +1,46 @@
+/** Credentials stored for agents at providers: tried, replaced and removed. What is typed is in no cache and no news. */
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../api/api.js';
+import { queryClient } from '../api/query-client.js';
+
+const SERVER_ERROR = 500;
+
+export interface Credentials {
+  readonly providerSlug: string;
+  readonly credentials: Record<string, string>;
+}
+
+export const accountsChanged = () => queryClient.invalidateQueries({ queryKey: ['accounts'] });
+
+/** Throws what the provider has against the credential; what could not be tested passes. Answers a request's body. */
+export async function testFirst({ providerSlug, credentials }: Credentials) {
+  // What is in it differs by provider, so the API's document does not say.
+  const body = { providerSlug, credentials: credentials as Record<string, never> };
+  const test = await api.post('/v1/providers/accounts/test', { body });
+  if (!test.ok && test.status !== null && test.status < SERVER_ERROR)
+    throw new Error(test.hint ?? `The provider answers ${test.status}.`);
+  return body;
+}
+
+/** Of the stored credential; a refused one goes out of use by it, and comes back when the provider takes it again. */
+export const useTestAccount = () =>
+  useMutation({
+    mutationFn: (id: string) => api.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }),
+    onSettled: accountsChanged,
+  });
+
+export const useRotateAccount = (id: string) =>
+  useMutation({
+    mutationFn: async (given: Credentials) => {
+      const { credentials } = await testFirst(given);
+      await api.post('/v1/providers/accounts/{id}/rotate', { params: { path: { id } }, body: { credentials } });
+    },
+    gcTime: 0,
+    onSuccess: accountsChanged,
+  });
+
+export const useRemoveAccount = () =>
+  useMutation({
+    mutationFn: (id: string) => api.delete('/v1/providers/accounts/{id}', { params: { path: { id } } }),
+    onSuccess: accountsChanged,
+  });

@@ -1,0 +1,121 @@
+/** What happened that somebody should know of, and what of it is mailed. */
+import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Mail } from 'lucide-react';
+import { api } from '../../api/api.js';
+import { Ago } from '../../parts/ago.js';
+import { DataTable } from '../../parts/data-table.js';
+import { EVENT_NAMES, eventName } from '../../parts/event-name.js';
+import { Nothing } from '../../parts/nothing.js';
+import { PageHeader } from '../../parts/page-header.js';
+import { useSearchState } from '../../parts/search-state.js';
+import { About } from './about.js';
+import { eventDetail } from './event-detail.js';
+import { EventMail } from './event-mail.js';
+
+const DEFAULTS = { event: '', agent: '', start: '', end: '', page: 1 };
+const PAGE_SIZE = 50;
+const REFETCH_MS = 15_000;
+
+type EventName = (typeof EVENT_NAMES)[number];
+
+function readEvents({ event, agent, start, end, page }: typeof DEFAULTS) {
+  const query = {
+    ...(event === '' ? {} : { event: event as EventName }),
+    ...(agent === '' ? {} : { agentId: agent }),
+    ...(start === '' ? {} : { start }),
+    ...(end === '' ? {} : { end }),
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+  };
+  return api.get('/v1/events', { params: { query } });
+}
+
+export function Alerts() {
+  const { values, set, clear, filtered } = useSearchState(DEFAULTS);
+  const [choosing, mail] = useDisclosure(false);
+  const events = useQuery({
+    queryKey: ['events', values],
+    queryFn: () => readEvents(values),
+    refetchInterval: REFETCH_MS,
+  });
+  return (
+    <>
+      <PageHeader
+        title="Alerts"
+        description="What happened in the last 30 days. Days are UTC."
+        actions={
+          <Button variant="default" leftSection={<Mail size={16} aria-hidden />} onClick={mail.open}>
+            Mail to me
+          </Button>
+        }
+      />
+      <Group gap="sm" mb="md" align="flex-end">
+        <NativeSelect
+          label="Event"
+          data={[
+            { value: '', label: 'Any event' },
+            ...EVENT_NAMES.map((name) => ({ value: name, label: eventName(name) })),
+          ]}
+          value={values.event}
+          onChange={(event) => set({ event: event.currentTarget.value })}
+        />
+        <TextInput
+          label="From"
+          type="date"
+          value={values.start}
+          onChange={(event) => set({ start: event.currentTarget.value })}
+        />
+        <TextInput
+          label="To"
+          type="date"
+          value={values.end}
+          onChange={(event) => set({ end: event.currentTarget.value })}
+        />
+        {values.agent !== '' && (
+          <Button variant="default" onClick={() => set({ agent: '' })}>
+            All agents’
+          </Button>
+        )}
+        {filtered && (
+          <Button variant="subtle" onClick={clear}>
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <DataTable
+        label="Events"
+        query={events}
+        rows={(data) => data.events}
+        rowKey={({ id }) => id}
+        filtered={filtered}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={<Nothing title="Nothing has happened yet" text="Agents, budgets, providers and webhooks speak here." />}
+        columns={[
+          {
+            header: 'Event',
+            cell: ({ event }) => (
+              <Stack gap={2} align="flex-start">
+                {eventName(event)}
+                <Code>{event}</Code>
+              </Stack>
+            ),
+          },
+          { header: 'About', cell: ({ data }) => <About data={data} onlyAgent={(agent) => set({ agent })} /> },
+          {
+            header: 'Details',
+            cell: ({ event, data }) => (
+              <Text size="sm" span>
+                {eventDetail(event, data)}
+              </Text>
+            ),
+          },
+          { header: 'When', cell: ({ occurredAt }) => <Ago at={occurredAt} /> },
+        ]}
+      />
+      {choosing && <EventMail onClose={mail.close} />}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+/** Accounts of the whole organization, as the API lists them. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api } from '../../api/api.js';
+import { useProviders } from '../../resources/agents.js';
+
+interface AccountQuery {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly projectId?: string;
+  readonly status?: 'active' | 'needs_credentials';
+}
+
+const readAccounts = (query: AccountQuery) => api.get('/v1/providers/accounts', { params: { query } });
+
+export type Account = Awaited<ReturnType<typeof readAccounts>>['accounts'][number];
+
+export const useAccountList = (query: AccountQuery) =>
+  useQuery({
+    queryKey: ['accounts', 'list', query],
+    queryFn: () => readAccounts(query),
+    placeholderData: keepPreviousData,
+  });
+
+/** Null: it has a credential of its own, which can be set here. */
+export const whyNotRotated = ({ credentialId }: Account): string | null =>
+  credentialId === null ? null : 'It uses a credential that several agents share: that one is rotated instead.';
+
+/** A provider's name by its slug. */
+export function useProviderName(): (slug: string) => string {
+  const providers = useProviders();
+  return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+}

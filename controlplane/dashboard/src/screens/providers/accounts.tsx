@@ -1,0 +1,190 @@
+/** Which agent has a credential with which provider. */
+import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { Ago } from '../../parts/ago.js';
+import { Confirm } from '../../parts/confirm.js';
+import { DataTable } from '../../parts/data-table.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { Nothing } from '../../parts/nothing.js';
+import { StatusBadge } from '../../parts/status-badge.js';
+import { TEST_NEWS } from '../../parts/test-news.js';
+import { toast } from '../../parts/toast.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/accounts.js';
+import { useProjects } from '../../resources/agents.js';
+import { type Account, useAccountList, useProviderName, whyNotRotated } from './account-list.js';
+import { RotateAccount } from './rotate-account.js';
+
+const PAGE_SIZE = 50;
+const STATUSES = [
+  { value: '', label: 'Any state' },
+  { value: 'active', label: 'Stored' },
+  { value: 'needs_credentials', label: 'Needs credentials' },
+] as const;
+
+interface Filters {
+  readonly project: string;
+  readonly status: string;
+  readonly page: number;
+}
+
+interface AccountsProps {
+  readonly values: Filters;
+  readonly onChange: (changes: Partial<Filters>) => void;
+  readonly onClear: () => void;
+  readonly filtered: boolean;
+}
+
+export function Accounts({ values, onChange, onClear, filtered }: AccountsProps) {
+  const { project, page } = values;
+  const status = STATUSES.find(({ value }) => value === values.status)?.value ?? '';
+  const projects = useProjects();
+  const accounts = useAccountList({
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+    ...(project === '' ? {} : { projectId: project }),
+    ...(status === '' ? {} : { status }),
+  });
+  const nameOf = useProviderName();
+  const test = useTestAccount();
+  const remove = useRemoveAccount();
+  const [rotated, setRotated] = useState<Account | null>(null);
+  const [doomed, setDoomed] = useState<Account | null>(null);
+  const called = ({ agentName, providerSlug }: Account): string => `${agentName} at ${nameOf(providerSlug)}`;
+  return (
+    <Stack gap="md">
+      <Group gap="sm" align="flex-end">
+        <NativeSelect
+          label="Project"
+          data={[
+            { value: '', label: 'All projects' },
+            ...(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={project}
+          onChange={(event) => onChange({ project: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label="Credential"
+          data={[...STATUSES]}
+          value={status}
+          onChange={(event) => onChange({ status: event.currentTarget.value })}
+        />
+        {filtered && (
+          <Button variant="subtle" onClick={onClear}>
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <DataTable
+        label="Accounts"
+        query={accounts}
+        rows={(data) => data.accounts}
+        rowKey={({ id }) => id}
+        filtered={filtered}
+        onClearFilters={onClear}
+        paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
+        empty={
+          <Nothing
+            title="No credential is stored yet"
+            text={
+              <>
+                Open one of your{' '}
+                <Anchor component={Link} href="/agents" inherit underline="always">
+                  agents
+                </Anchor>{' '}
+                and add the providers that it may call.
+              </>
+            }
+          />
+        }
+        columns={[
+          {
+            header: 'Agent',
+            cell: ({ agentId, agentName }) => (
+              <Anchor component={Link} href={`/agents/${agentId}?tab=providers`} inherit underline="always">
+                {agentName}
+              </Anchor>
+            ),
+          },
+          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          {
+            header: 'Credential',
+            cell: (account) =>
+              account.status === 'active' ? (
+                <StatusBadge tone="good">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
+              ) : (
+                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+              ),
+          },
+          {
+            header: 'Sensitive calls',
+            cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused'),
+            wideOnly: true,
+          },
+          { header: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            header: 'Actions',
+            cell: (account) => (
+              <Group gap="xs" justify="flex-end">
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  variant="default"
+                  aria-label={`Test ${called(account)}`}
+                  loading={test.isPending && test.variables === account.id}
+                  onClick={() => test.mutate(account.id, TEST_NEWS)}
+                >
+                  Test
+                </GuardedButton>
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  variant="default"
+                  whyNot={whyNotRotated(account)}
+                  aria-label={`Rotate ${called(account)}`}
+                  onClick={() => setRotated(account)}
+                >
+                  Rotate
+                </GuardedButton>
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Remove ${called(account)}`}
+                  onClick={() => {
+                    remove.reset();
+                    setDoomed(account);
+                  }}
+                >
+                  Remove
+                </GuardedButton>
+              </Group>
+            ),
+          },
+        ]}
+      />
+      {rotated !== null && <RotateAccount account={rotated} onClose={() => setRotated(null)} />}
+      {doomed !== null && (
+        <Confirm
+          opened
+          onClose={() => setDoomed(null)}
+          title={`Remove ${called(doomed)}`}
+          action="Remove account"
+          onConfirm={() =>
+            remove.mutate(doomed.id, {
+              onSuccess: () => {
+                toast(`${called(doomed)} is removed`);
+                setDoomed(null);
+              },
+            })
+          }
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          The credential is deleted, and the agent’s calls to this provider are refused from now on.
+        </Confirm>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,143 @@
+/** Adds a provider of the organization, or changes it, and shows how its credential will be sent. */
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api.js';
+import { Failure } from '../../parts/failure.js';
+import type { OwnProvider } from './provider.js';
+import { RequestPreview } from './sent-as.js';
+
+const AUTH_TYPES = [
+  { value: 'bearer', label: 'Bearer token' },
+  { value: 'header', label: 'Header of your choice' },
+  { value: 'basic', label: 'User name and password' },
+  { value: 'query', label: 'Query parameter' },
+  { value: 'none', label: 'None' },
+] as const;
+type AuthType = (typeof AUTH_TYPES)[number]['value'];
+const FORMATS = [
+  { value: '', label: 'Only count calls' },
+  { value: 'openai', label: 'As OpenAI' },
+  { value: 'anthropic', label: 'As Anthropic' },
+] as const;
+type Format = (typeof FORMATS)[number]['value'];
+
+interface CustomProviderDialogProps {
+  /** Null: a new one. */
+  readonly provider: OwnProvider | null;
+  readonly onClose: () => void;
+  readonly onSaved: (name: string) => void;
+}
+
+export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProviderDialogProps) {
+  const [slug, setSlug] = useState(provider?.slug ?? '');
+  const [displayName, setDisplayName] = useState(provider?.displayName ?? '');
+  const [baseUrl, setBaseUrl] = useState(provider?.baseUrl ?? '');
+  const [authType, setAuthType] = useState<AuthType>((provider?.authType as AuthType | undefined) ?? 'bearer');
+  const [name, setName] = useState(provider?.authName ?? '');
+  const [prefix, setPrefix] = useState(provider?.authPrefix ?? '');
+  const [format, setFormat] = useState<Format>((provider?.usageFormat as Format | null | undefined) ?? '');
+  const named = authType === 'header' || authType === 'query';
+  const settings = {
+    authType,
+    authName: named && name !== '' ? name : null,
+    authPrefix: authType === 'header' && prefix !== '' ? prefix : null,
+  };
+  const save = useMutation({
+    mutationFn: () => {
+      const body = { displayName, baseUrl, ...settings, usageFormat: format === '' ? null : format };
+      return provider === null
+        ? api.post('/v1/custom-providers', { body: { slug, ...body } })
+        : api.put('/v1/custom-providers/{id}', { params: { path: { id: provider.id } }, body });
+    },
+    onSuccess: () => onSaved(displayName),
+  });
+  return (
+    <Modal opened onClose={onClose} size="lg" title={provider === null ? 'New provider' : 'Edit provider'}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            required
+            maxLength={200}
+            data-autofocus
+            autoComplete="off"
+            value={displayName}
+            onChange={(event) => setDisplayName(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Slug"
+            description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
+            required
+            minLength={2}
+            maxLength={40}
+            pattern="[a-z0-9\-]+"
+            autoComplete="off"
+            readOnly={provider !== null}
+            value={slug}
+            onChange={(event) => setSlug(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Base URL"
+            description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
+            placeholder="https://api.example.com/v1"
+            type="url"
+            required
+            autoComplete="off"
+            value={baseUrl}
+            onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
+          />
+          <NativeSelect
+            label="Credential is sent as"
+            data={[...AUTH_TYPES]}
+            value={authType}
+            onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
+          />
+          {named && (
+            <TextInput
+              label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
+              placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
+              required
+              maxLength={100}
+              autoComplete="off"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value.trim())}
+            />
+          )}
+          {authType === 'header' && (
+            <TextInput
+              label="Stands before the key (optional)"
+              description="As it is, with its space."
+              placeholder="Token "
+              maxLength={64}
+              autoComplete="off"
+              value={prefix}
+              onChange={(event) => setPrefix(event.currentTarget.value)}
+            />
+          )}
+          <NativeSelect
+            label="Tokens are counted"
+            data={[...FORMATS]}
+            value={format}
+            onChange={(event) => setFormat(event.currentTarget.value as Format)}
+          />
+          <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
+          {save.error !== null && <Failure error={save.error} />}
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

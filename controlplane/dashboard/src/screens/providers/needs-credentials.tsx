@@ -1,0 +1,68 @@
+/** Accounts that do not work until somebody sets their credentials again; nothing when there are none. */
+import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { count } from '../../format/format.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
+import { type Account, useAccountList, useProviderName, whyNotRotated } from './account-list.js';
+import { RotateAccount } from './rotate-account.js';
+
+const SHOWN = 10;
+
+export function NeedsCredentials() {
+  const accounts = useAccountList({ status: 'needs_credentials', limit: SHOWN });
+  const nameOf = useProviderName();
+  const [rotated, setRotated] = useState<Account | null>(null);
+  const total = accounts.data?.total ?? 0;
+  return (
+    <>
+      {total > 0 && (
+        <Alert color="yellow" variant="light" title={`Needs credentials: ${count(total)}`}>
+          <Stack gap="sm">
+            <Text size="sm">
+              The provider refused what is stored, or its settings changed. Calls are refused until the credential is
+              set again.
+            </Text>
+            {accounts.data?.accounts.map((account) => (
+              <Group key={account.id} justify="space-between" gap="sm">
+                <Text size="sm" className="acg-break">
+                  <Anchor
+                    component={Link}
+                    href={`/agents/${account.agentId}?tab=providers`}
+                    inherit
+                    c="inherit"
+                    underline="always"
+                  >
+                    {account.agentName}
+                  </Anchor>{' '}
+                  at {nameOf(account.providerSlug)}
+                </Text>
+                <GuardedButton
+                  needs="admin"
+                  size="xs"
+                  whyNot={whyNotRotated(account)}
+                  aria-label={`Set credential of ${account.agentName} at ${nameOf(account.providerSlug)}`}
+                  onClick={() => setRotated(account)}
+                >
+                  Set credential
+                </GuardedButton>
+              </Group>
+            ))}
+            {total > SHOWN && (
+              <Anchor
+                component={Link}
+                href="/providers?status=needs_credentials"
+                size="sm"
+                c="inherit"
+                underline="always"
+              >
+                Show all {count(total)}
+              </Anchor>
+            )}
+          </Stack>
+        </Alert>
+      )}
+      {rotated !== null && <RotateAccount account={rotated} onClose={() => setRotated(null)} />}
+    </>
+  );
+}

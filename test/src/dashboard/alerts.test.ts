@@ -1,0 +1,82 @@
+/** Alerts: what happened, narrowed by what stands in the address, and what of it is mailed to whom. */
+import { appendEvent } from '@acg/controlplane/events/outbox';
+import { beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { useDashboard } from './dashboard.js';
+
+const options: { database?: TestDatabase } = {};
+beforeAll(async () => {
+  options.database = await createTestDatabase();
+});
+const dashboard = useDashboard(options);
+const sql = () => options.database!.sql;
+
+async function ownerWithEvents() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const orgId: string = login.body.orgId;
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const made = await call('POST', '/v1/agents', { projectId, name: 'Support bot' });
+  const agentId: string = made.body.agent.id;
+  await call('POST', '/v1/agents', { projectId, name: 'Crawler' });
+  await sql().begin(async (tx) => {
+    const agent = { agentId, agentName: 'Support bot', orgId };
+    const money = { budgetCentsMonthly: 5_000, spentCents: 4_012 };
+    await appendEvent(tx, orgId, 'usage.threshold', { ...agent, ...money, thresholdPercent: 80 });
+    const circuit = { providerSlug: 'openai', errorRate: 62.5, requests: 40, windowSeconds: 30 };
+    await appendEvent(tx, orgId, 'provider.circuit_opened', { ...circuit, state: 'OPEN' });
+    await appendEvent(tx, orgId, 'abuse.detected', { ...agent, reason: 'rejections', count: 300, windowSeconds: 300 });
+  });
+  return { visitor, call, email, agentId };
+}
+
+test('alerts: what happened is said with its figures; filters are in the address and the back button undoes them', async () => {
+  const { visitor, agentId } = await ownerWithEvents();
+  const { page } = visitor;
+  await visitor.visit('/alerts', 'alerts');
+  await page.getByText('80% reached: $40.12 of $50.00 this month.').waitFor();
+  await page.getByText('62.5% of 40 calls failed within 30 s.').waitFor();
+  await page.getByText('300 refused calls within 5 min.').waitFor();
+  await page.getByLabel('Event', { exact: true }).selectOption('provider.circuit_opened');
+  await page.getByText('300 refused calls').waitFor({ state: 'detached' });
+  expect(page.url()).toContain('event=provider.circuit_opened');
+  await page.getByLabel('To').fill('2020-01-01');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'openai' }).waitFor();
+  await page.goBack();
+  await page
+    .getByRole('row', { name: /Suspicious traffic/ })
+    .getByRole('button', { name: 'Only its events' })
+    .click();
+  await page.getByRole('link', { name: 'Crawler' }).waitFor({ state: 'detached' });
+  expect(page.url()).toContain(`agent=${agentId}`);
+  await page
+    .getByRole('row', { name: /Suspicious traffic/ })
+    .getByRole('link', { name: 'Support bot' })
+    .click();
+  await page.getByRole('heading', { name: 'Support bot' }).waitFor();
+});
+
+test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees why not', async () => {
+  const { visitor, call, email } = await ownerWithEvents();
+  const { page } = visitor;
+  await visitor.goto('/alerts');
+  await page.getByRole('button', { name: 'Mail to me' }).click();
+  await page.getByText('Your address is not confirmed yet').waitFor();
+  expect(await page.getByLabel('Suspicious traffic').isDisabled()).toBe(true);
+  await sql()`update users set email_verified_at = now() where email = ${email}`;
+  await visitor.goto('/alerts');
+  await page.getByRole('button', { name: 'Mail to me' }).click();
+  await page.getByLabel('Suspicious traffic').check();
+  await page.getByLabel('Budget used up').check();
+  await visitor.inspect('alerts-mail');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`Mail goes to ${email}`).waitFor();
+  const [own] = (await call('GET', '/v1/event-mail')).body.preferences;
+  expect(own.events.toSorted()).toEqual(['abuse.detected', 'agent.budget_exceeded']);
+  await page.getByRole('button', { name: 'Mail to me' }).click();
+  expect(await page.getByLabel('Budget used up').isChecked()).toBe(true);
+});

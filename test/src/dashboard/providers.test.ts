@@ -1,0 +1,140 @@
+/** Providers: stored credentials, the catalogue and one's own, and circuits; what a person does and sees. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useDashboard } from './dashboard.js';
+
+const GOOD = 'key-good-0123456789';
+const BETTER = 'key-better-0123456789';
+const BAD = 'key-bad-0123456789';
+
+/** Takes every credential but one. */
+const provider = createServer((request, response) => {
+  response.writeHead(JSON.stringify(request.headers).includes(BAD) ? 401 : 200).end('{"data":[]}');
+});
+const options = { providers: { openai: '' } };
+beforeAll(async () => {
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  options.providers.openai = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+});
+const dashboard = useDashboard(options);
+afterAll(() => {
+  provider.closeAllConnections();
+  provider.close();
+});
+
+async function ownerWithAccount() {
+  const { visitor, email, password } = await dashboard().owner();
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Support bot' })).body.agent.id;
+  const assign = async (providerSlug: string) => {
+    const body = { agentId, providerSlug, credentials: { apiKey: GOOD } };
+    expect((await call('POST', '/v1/providers/accounts', body)).status).toBe(201);
+  };
+  await assign('openai');
+  return { visitor, call, assign };
+}
+
+test('providers: a stored credential is tested, rotated and removed, and is nowhere in the page', async () => {
+  const { visitor, call } = await ownerWithAccount();
+  const { page } = visitor;
+  await visitor.visit('/providers', 'providers');
+  await page.getByRole('button', { name: 'Test Support bot at OpenAI' }).click();
+  await page.getByText(/The provider takes the credential/).waitFor();
+
+  await page.getByRole('button', { name: 'Rotate Support bot at OpenAI' }).click();
+  await page.getByLabel('API key').fill(BAD);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/does not take this credential/)
+    .waitFor();
+  await visitor.inspect('providers-rotate');
+  await page.getByLabel('API key').fill(BETTER);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+  await page.getByText('Support bot calls with the new credential from now on').waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  const kept = await page.evaluate(
+    'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
+  );
+  for (const key of [GOOD, BETTER, BAD]) expect(`${kept} ${page.url()}`).not.toContain(key);
+
+  await page.getByRole('button', { name: 'Remove Support bot at OpenAI' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove account' }).click();
+  await page.getByText('No credential is stored yet').waitFor();
+  expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(0);
+});
+
+test('providers: one’s own is made with a preview; a new host puts its accounts on top until they are set again', async () => {
+  const { visitor, call, assign } = await ownerWithAccount();
+  const { page } = visitor;
+  const { openai: origin } = options.providers;
+  await visitor.goto('/providers?tab=catalogue');
+  await page.getByText('None yet').waitFor();
+  await page.getByRole('button', { name: 'New provider' }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('In-house');
+  await page.getByLabel('Slug').fill('inhouse');
+  await page.getByLabel('Base URL').fill(`${origin}/v1/`);
+  await page.getByLabel('Credential is sent as').selectOption('query');
+  await page.getByLabel('Name of the parameter').fill('api_key');
+  await page.getByLabel('Preview').getByText(`GET ${origin}/v1/items?api_key=<API key>`).waitFor();
+  await page.getByLabel('Credential is sent as').selectOption('header');
+  await page.getByLabel('Name of the header').fill('X-Api-Token');
+  await page.getByLabel('Stands before the key').fill('Token ');
+  await page.getByLabel('Preview').getByText('x-api-token: Token <API key>').waitFor();
+  await visitor.inspect('providers-new');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('In-house is saved').waitFor();
+  const [made] = (await call('GET', '/v1/custom-providers')).body.providers;
+  expect(made).toMatchObject({ slug: 'inhouse', authType: 'header', authName: 'X-Api-Token', authPrefix: 'Token ' });
+  await visitor.visit('/providers?tab=catalogue', 'providers-catalogue');
+
+  await assign('inhouse');
+  await page.getByRole('button', { name: 'Edit In-house' }).click();
+  await page.getByLabel('Base URL').fill(`${origin.replace('127.0.0.1', '127.0.0.2')}/v1`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('tab', { name: 'Accounts' }).click();
+  await page.getByText('Needs credentials: 1').waitFor();
+  await visitor.visit('/providers', 'providers-needs-credentials');
+  await page.getByLabel('Credential', { exact: true }).selectOption('needs_credentials');
+  await page.getByRole('cell', { name: 'OpenAI', exact: true }).waitFor({ state: 'detached' });
+  expect(page.url()).toContain('status=needs_credentials');
+  await page.goBack();
+  await page.getByRole('cell', { name: 'OpenAI', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Set credential of Support bot at In-house' }).click();
+  await page.getByLabel('API key').fill(BETTER);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+  await page.getByText('Needs credentials: 1').waitFor({ state: 'detached' });
+
+  await page.getByRole('tab', { name: 'Catalogue' }).click();
+  await page.getByRole('button', { name: 'Delete In-house' }).click();
+  await page.getByLabel('Type inhouse to go on').fill('inhouse');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete provider' }).click();
+  await page.getByText('None yet').waitFor();
+  expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
+});
+
+test('providers: circuits say in words whether calls pass; a viewer sees why not to touch', async () => {
+  const { visitor, call } = await ownerWithAccount();
+  await visitor.visit('/providers?tab=circuits', 'providers-circuits');
+  await visitor.page.getByText('closed: calls pass').waitFor();
+
+  const email = `${crypto.randomUUID()}@example.com`;
+  const password = 'another good passphrase';
+  const invited = await call('POST', '/v1/members', { email, role: 'viewer' });
+  const token = invited.body.invitationUrl.split('#token=')[1];
+  await dashboard().stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
+  const viewer = await dashboard().open();
+  await viewer.signIn(email, password);
+  await viewer.goto('/providers');
+  const rotate = viewer.page.getByRole('button', { name: 'Rotate Support bot at OpenAI' });
+  expect(await rotate.getAttribute('aria-disabled')).toBe('true');
+  expect(await rotate.getAttribute('title')).toContain('needs the role admin');
+  await viewer.goto('/providers?tab=catalogue');
+  const add = viewer.page.getByRole('button', { name: 'New provider' });
+  expect(await add.getAttribute('aria-disabled')).toBe('true');
+});
