@@ -130,12 +130,21 @@ test('rpd: what is over the day is refused without Retry-After and consumes noth
   expect(refused.headers['x-should-retry']).toBe('false');
 });
 
+/** Of the agent's budget, cents, as the first data plane knows it. */
+async function spentOf(token: string): Promise<number> {
+  const { body } = await send(`${urls[0]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
+  const { budgets } = (await body.json()) as { budgets: { scope: string; spentCents: number }[] };
+  return budgets.find(({ scope }) => scope === 'agent')?.spentCents ?? -1;
+}
+
 test('budget: refused exactly when the sum of known usage reaches it, to the nano-dollar', async () => {
   const { token } = await newAgent({ budgetCentsMonthly: 1 });
   const budgetTokens = 10_000_000 / TOKEN_NANOS;
   for (let i = 0; i < 9; i++) expect((await call(urls[i % 2]!, token, 'budget', budgetTokens / 10)).status).toBe(200);
   expect((await call(urls[0]!, token, 'budget', budgetTokens / 10 - 1)).status).toBe(200);
   expect((await call(urls[1]!, token, 'budget', 1)).status).toBe(200); // one token short until here
+  // What the other data plane has answered is in the shared counters a moment later.
+  await until(async () => (await spentOf(token)) === 1, 'the spend of the other data plane is known');
   const refused = await call(urls[0]!, token, 'budget', 1);
   expect(refused.status).toBe(429);
   expect(refused.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
