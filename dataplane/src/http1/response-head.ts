@@ -118,7 +118,18 @@ export function readHeader(
   const value = fieldValue(text, colon + 1, end);
   if (BAD_VALUE.test(value)) throw new MalformedResponse('a control byte in a header');
   if (out !== null) out.push(written, value);
-  if (fields !== null && name !== '') fields.take(name, value);
+  if (fields === null || name === '') return;
+  // Node's parser takes a coding before a tab for another one, and would read on until the connection ends.
+  if (
+    name === 'transfer-encoding' &&
+    text
+      .slice(colon + 1, end)
+      .trimStart()
+      .includes('\t')
+  ) {
+    throw new MalformedResponse('a tab in Transfer-Encoding');
+  }
+  fields.take(name, value);
 }
 
 /** A slice keeps the whole head in memory; this does not. */

@@ -167,6 +167,14 @@ test.each([
   expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
 });
 
+test.each([te(' chunked\t'), te(' chunked \t'), te(' chunked\t '), te(' gzip,\tchunked')])(
+  'reader: a tab behind a coding is refused, because node reads on until the connection ends: %j',
+  (text) => {
+    expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+    expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+  },
+);
+
 test.each([
   te(''),
   te(' \t'),
