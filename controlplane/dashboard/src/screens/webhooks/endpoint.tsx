@@ -1,4 +1,5 @@
 /** One endpoint: what was delivered to it, what was not and why, and another try. */
+import { ApiError } from '@acg/client/api-error';
 import { Anchor, Card, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -22,7 +23,6 @@ import {
   EVENTS,
   PAGE_SIZE,
   readDeliveries,
-  readEndpoints,
   refreshWebhooks,
   toneOfDelivery,
 } from './endpoints.js';
@@ -38,8 +38,6 @@ export function EndpointPage() {
   const { values, set, clear, filtered } = useSearchState(DEFAULTS);
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
-  const endpoints = useQuery({ queryKey: ['webhooks', 'list', 1], queryFn: () => readEndpoints(1) });
-  const endpoint = endpoints.data?.endpoints.find((one) => one.id === id);
   const path = { id };
   const status = STATUSES.find((one) => one === values.status) ?? null;
   const remove = useMutation({
@@ -48,10 +46,17 @@ export function EndpointPage() {
       navigate('/webhooks');
       // What belonged to it is gone: nobody asks for it again.
       queryClient.removeQueries({ queryKey: ['webhooks', 'deliveries', id] });
+      queryClient.removeQueries({ queryKey: ['webhooks', 'endpoint', id] });
       void queryClient.invalidateQueries({ queryKey: ['webhooks', 'list'] });
       toast('The endpoint is deleted');
     },
   });
+  const asked = useQuery({
+    queryKey: ['webhooks', 'endpoint', id],
+    queryFn: () => api.get('/v1/webhooks/{id}', { params: { path } }),
+    enabled: remove.isIdle || remove.isError,
+  });
+  const endpoint = asked.data?.endpoint;
   const deliveries = useQuery({
     queryKey: ['webhooks', 'deliveries', id, status, values.page],
     queryFn: () => readDeliveries(id, status, values.page),
@@ -81,8 +86,9 @@ export function EndpointPage() {
     },
     onError: toastFailure,
   });
-  if (endpoints.error !== null) return <Failure error={endpoints.error} onRetry={() => void endpoints.refetch()} />;
-  if (endpoints.data !== undefined && endpoint === undefined) {
+  const isMissing = asked.error instanceof ApiError && asked.error.status === 404;
+  if (asked.error !== null && !isMissing) return <Failure error={asked.error} onRetry={() => void asked.refetch()} />;
+  if (isMissing) {
     return (
       <Nothing
         title="No such endpoint"
