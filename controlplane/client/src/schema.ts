@@ -904,7 +904,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * The organization, with its budget
+         * @description Role: viewer or higher.
+         */
+        get: operations["getOrganization"];
         put?: never;
         post?: never;
         /**
@@ -2994,7 +2998,10 @@ export interface components {
             /** @description US cents per calendar month over all agents of the organization; null: no budget. */
             budgetCentsMonthly?: number | null;
         };
-        OrganizationPatched: {
+        OrganizationReply: {
+            org: components["schemas"]["OrganizationWithRole"];
+        };
+        OrganizationSettings: {
             org: {
                 /** Format: uuid */
                 id: string;
@@ -3005,9 +3012,6 @@ export interface components {
                 /** @description US cents per calendar month over all agents of the organization; null: no budget. */
                 budgetCentsMonthly: number | null;
             };
-        };
-        OrganizationReply: {
-            org: components["schemas"]["OrganizationWithRole"];
         };
         OrganizationWithRole: {
             /** Format: uuid */
@@ -3713,8 +3717,8 @@ export type MemberReply = components['schemas']['MemberReply'];
 export type Ok = components['schemas']['Ok'];
 export type OrganizationInput = components['schemas']['OrganizationInput'];
 export type OrganizationPatch = components['schemas']['OrganizationPatch'];
-export type OrganizationPatched = components['schemas']['OrganizationPatched'];
 export type OrganizationReply = components['schemas']['OrganizationReply'];
+export type OrganizationSettings = components['schemas']['OrganizationSettings'];
 export type OrganizationWithRole = components['schemas']['OrganizationWithRole'];
 export type PollDeviceLoginInput = components['schemas']['PollDeviceLoginInput'];
 export type Preference = components['schemas']['Preference'];
@@ -5561,6 +5565,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The organization, with its budget */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deleteOrganization: {
         parameters: {
             query?: never;
@@ -5611,7 +5643,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrganizationPatched"];
+                    "application/json": components["schemas"]["OrganizationSettings"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,6 +1,6 @@
 import type { App } from '../http/app.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { OrganizationInput, OrganizationPatch, OrganizationPatched, OrganizationReply } from './schema.js';
+import { OrganizationInput, OrganizationPatch, OrganizationReply, OrganizationSettings } from './schema.js';
 import type { OrganizationService } from './service.js';
 
 export function organizationRoutes(app: App, orgs: OrganizationService): void {
@@ -12,11 +12,16 @@ export function organizationRoutes(app: App, orgs: OrganizationService): void {
     },
     async ({ actor, body }, reply) => reply.code(201).send({ org: await orgs.create(actor, body.name) }),
   );
+  app.get(
+    '/v1/orgs/:id',
+    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: OrganizationSettings } } },
+    async ({ actor, params }) => ({ org: await orgs.get(actor, params.id) }),
+  );
   app.patch(
     '/v1/orgs/:id',
     {
       config: { access: 'admin', tokens: false },
-      schema: { params: IdParams, body: OrganizationPatch, response: { 200: OrganizationPatched } },
+      schema: { params: IdParams, body: OrganizationPatch, response: { 200: OrganizationSettings } },
     },
     async ({ actor, params, body }) => ({ org: await orgs.update(actor, params.id, body) }),
   );

@@ -16,7 +16,7 @@ export const OrganizationPatch = Type.Object(
 );
 export type OrganizationPatch = Static<typeof OrganizationPatch>;
 export const OrganizationReply = Type.Object({ org: OrganizationWithRole });
-export const OrganizationPatched = Type.Object({
+export const OrganizationSettings = Type.Object({
   org: Type.Object({ ...OrganizationWithRole.properties, budgetCentsMonthly: BudgetCents }),
 });
-export type OrganizationPatched = Static<typeof OrganizationPatched>;
+export type OrganizationSettings = Static<typeof OrganizationSettings>;

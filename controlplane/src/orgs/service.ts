@@ -6,7 +6,7 @@ import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import { invalidate } from '../watch/invalidate.js';
-import type { OrganizationPatch, OrganizationPatched } from './schema.js';
+import type { OrganizationPatch, OrganizationSettings } from './schema.js';
 import * as store from './store.js';
 
 const CREATED_MAX = 5;
@@ -30,7 +30,14 @@ export class OrganizationService {
   }
 
   /** Only the one that the session is in. */
-  async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationPatched['org']> {
+  async get(actor: Actor, id: string): Promise<OrganizationSettings['org']> {
+    const row = id === actor.orgId ? await store.loadOrganization(this.sql, id) : null;
+    if (row === null) throw new NotFound('organization');
+    return { ...row, role: actor.role };
+  }
+
+  /** Only the one that the session is in. */
+  async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationSettings['org']> {
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {
       const before = await store.lockOrganization(tx, id);

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 
 export interface OrganizationRow {
   readonly id: string;
@@ -16,11 +16,18 @@ export async function countCreatedBy(tx: Tx, userId: string): Promise<number> {
   return row!.total;
 }
 
-export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow | null> {
-  const [row] = await tx<OrganizationRow[]>`
-    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly" from organizations where id = ${id} for update`;
+export async function loadOrganization(sql: Sql, id: string): Promise<OrganizationRow | null> {
+  const [row] = await selectOrganization(sql, id);
   return row ?? null;
 }
+
+export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow | null> {
+  const [row] = await tx<OrganizationRow[]>`${selectOrganization(tx, id)} for update`;
+  return row ?? null;
+}
+
+const selectOrganization = (sql: Sql | Tx, id: string) => sql<OrganizationRow[]>`
+  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly" from organizations where id = ${id}`;
 
 export async function updateOrganization(
   tx: Tx,

@@ -97,6 +97,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'DELETE /v1/session': session('closeBrowserSession', 'Log this browser out'),
 
   'POST /v1/orgs': org('createOrganization', 'Make another organization'),
+  'GET /v1/orgs/:id': org('getOrganization', 'The organization, with its budget'),
   'PATCH /v1/orgs/:id': org('updateOrganization', 'Rename it, or set its budget'),
   'DELETE /v1/orgs/:id': org('deleteOrganization', 'Delete it with all that it holds'),
 

@@ -82,6 +82,19 @@ test('rename: by an admin, of the own organization; its slug stays', async () =>
   expect((await owner.call('PATCH', `/v1/orgs/${owner.orgId}`, { name: 'see evil.com' })).status).toBe(400);
 });
 
+test('settings: its budget shows to a viewer, and only to those in it', async () => {
+  const owner = await plane().member('owner');
+  const viewer = await plane().member('viewer', owner.orgId);
+  const path = `/v1/orgs/${owner.orgId}`;
+  expect((await viewer.call('GET', path)).body).toEqual({
+    org: { id: owner.orgId, name: 'Test org', slug: `org-${owner.orgId}`, role: 'viewer', budgetCentsMonthly: null },
+  });
+  await owner.call('PATCH', path, { budgetCentsMonthly: 12_500 });
+  expect((await viewer.call('GET', path)).body.org.budgetCentsMonthly).toBe(12_500);
+  const stranger = await plane().member('owner');
+  expect((await stranger.call('GET', path)).status).toBe(404);
+});
+
 test('delete: everything in it is gone, its tokens die at every data plane, its sessions and programs too', async () => {
   const { token, org } = (await signup(plane())).body;
   const call = (method: string, path: string, body?: unknown) => plane().call(method, path, { token, body });

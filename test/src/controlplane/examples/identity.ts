@@ -150,6 +150,7 @@ export const IDENTITY_EXAMPLES: Examples = {
     success: 201,
     unaudited: 'the entry is in the trail of the new organization',
   },
+  'GET /v1/orgs/:id': { prepare: ({ owner }) => ({ params: { id: owner.orgId } }) },
   'PATCH /v1/orgs/:id': { prepare: ({ owner }) => ({ params: { id: owner.orgId }, body: { name: 'Renamed' } }) },
   'DELETE /v1/orgs/:id': {
     async prepare({ plane, owner, caller }) {
