@@ -1,16 +1,15 @@
 /** The frame of every screen: navigation, organization, theme, palette, and what concerns the whole page. */
-import { ActionIcon, AppShell, Burger, Group, Kbd, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
-import { Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../parts/mark.js';
 import { Banner } from './banner.js';
 import { Navigation } from './navigation.js';
 import { useShortcuts } from './shortcuts.js';
-import { ThemeSwitch } from './theme-switch.js';
-import { UserMenu } from './user-menu.js';
 
+// Menus and tooltips are a quarter of the frame's scripts, and no figure waits for them.
+const HeaderTools = lazy(() => import('./header-tools.js').then((module) => ({ default: module.HeaderTools })));
 const Palette = lazy(() => import('./palette.js').then((module) => ({ default: module.Palette })));
 const KeyboardHelp = lazy(() => import('./keyboard-help.js').then((module) => ({ default: module.KeyboardHelp })));
 
@@ -58,26 +57,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
               </Group>
             </UnstyledButton>
           </Group>
-          <Group gap="xs" wrap="nowrap">
-            <Tooltip
-              label={
-                <>
-                  Search and commands <Kbd size="xs">Ctrl K</Kbd>
-                </>
-              }
-            >
-              <ActionIcon
-                variant="default"
-                size="lg"
-                aria-label="Search and commands"
-                onClick={() => setOverlay('palette')}
-              >
-                <Search size={16} aria-hidden />
-              </ActionIcon>
-            </Tooltip>
-            <ThemeSwitch />
-            <UserMenu onHelp={() => setOverlay('keys')} />
-          </Group>
+          <Suspense fallback={<Skeleton h={34} w={200} />}>
+            <HeaderTools onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
+          </Suspense>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label="Main">
