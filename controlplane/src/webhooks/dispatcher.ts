@@ -11,7 +11,7 @@ import type { Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
 import type { DeliveryAttempt } from './attempt.js';
 import { EndpointConcurrency } from './endpoint-concurrency.js';
-import { FANOUT_BATCH, fanOut } from './fanout.js';
+import { fanOut } from './fanout.js';
 import { type ClaimedDelivery, claim, complete, giveBack, type Outcome } from './queue.js';
 import { decideNext } from './schedule.js';
 import { Shares } from './shares.js';
@@ -57,8 +57,9 @@ export class Dispatcher {
   /** Finished attempts whose outcome is not written yet. */
   #outcomes: Outcome[] = [];
   #writing: Promise<void> | null = null;
-  /** Where the next claim goes on. */
+  /** Where the next claim goes on, and the next fan-out. */
   #after: string | null = null;
+  #afterOrg: string | null = null;
   #stopping = false;
   #woken = false;
   #wakeSleeper: (() => void) | null = null;
@@ -113,7 +114,9 @@ export class Dispatcher {
   /** True when there may be more to do at once. */
   async #round(): Promise<boolean> {
     const { sql, timeoutMs } = this.#options;
-    const events = await fanOut(sql);
+    const wasUnderway = this.#afterOrg !== null;
+    const { events, next: nextOrg } = await fanOut(sql, this.#afterOrg);
+    this.#afterOrg = nextOrg;
     // Half of what is free, so that those who share this claim leave room as well.
     const free = Math.min(Math.ceil(this.#shares.free / 2), CLAIM_MAX);
     if (free <= 0 || this.#stopping) return false; // a finished attempt wakes the loop
@@ -128,7 +131,7 @@ export class Dispatcher {
     });
     this.#after = next;
     for (const delivery of deliveries) this.#launch(delivery);
-    return deliveries.length > 0 || next !== null || events === FANOUT_BATCH;
+    return deliveries.length > 0 || next !== null || events > 0 || wasUnderway;
   }
 
   #launch(delivery: ClaimedDelivery): void {

@@ -4,6 +4,7 @@ import { createLogger } from '@acg/base/log';
 import { assertEventData, type EventName } from '@acg/controlplane/events/catalogue';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { Dispatcher } from '../../../controlplane/src/webhooks/dispatcher.js';
+import { fanOut } from '../../../controlplane/src/webhooks/fanout.js';
 import { claim, complete } from '../../../controlplane/src/webhooks/queue.js';
 import { useControlPlane } from '../control-plane.js';
 import { until } from '../until.js';
@@ -71,6 +72,83 @@ test('fairness: organizations whose receivers all hang leave slots to the next o
   await until('the healthy one has everything', () => attempted.filter((orgId) => orgId === healthy).length === 20);
   for (const orgId of hostile) expect(attempted.filter((other) => other === orgId).length).toBeLessThanOrEqual(5);
   await dispatcher.stop();
+});
+
+/** Events that wait for their deliveries since `agoMin` minutes. */
+async function events(orgId: string, count: number, agoMin = 0): Promise<void> {
+  await sql()`
+    insert into events (id, org_id, event, data, occurred_at)
+    select gen_random_uuid(), ${orgId}, 'agent.created', '{}', now() - ${agoMin} * interval '1 minute'
+      from generate_series(1, ${count})`;
+}
+
+const endpoints = async (orgId: string, count: number): Promise<void> => {
+  await backlog(orgId, count, 0);
+  await sql()`update webhook_endpoints set created_at = now() - interval '1 day' where org_id = ${orgId}`;
+};
+
+const deliveriesOf = async (orgId: string): Promise<number> => {
+  const [row] = await sql()<{ n: number }[]>`select count(*) as n from webhook_deliveries where org_id = ${orgId}`;
+  return row!.n;
+};
+
+test('fan-out: an organization with any number of events and endpoints keeps none of another waiting', async () => {
+  const [hostile, healthy] = [await organization(), await organization()];
+  await endpoints(hostile, 100);
+  await endpoints(healthy, 1);
+  await events(hostile, 1_000, 60);
+  await events(healthy, 1);
+  await fanOut(sql(), null);
+  expect(await deliveriesOf(healthy)).toBe(1);
+  expect(await deliveriesOf(hostile)).toBeLessThanOrEqual(2_000);
+  await sql()`delete from events`;
+});
+
+test('fan-out: events wait while their organization has enough pending, and come after', async () => {
+  const [full, healthy] = [await organization(), await organization()];
+  await endpoints(healthy, 1);
+  await backlog(full, 2, 5);
+  await sql()`update webhook_endpoints set created_at = now() - interval '1 day' where org_id = ${full}`;
+  for (const orgId of [full, healthy]) await events(orgId, 2);
+  expect((await fanOut(sql(), null, 10)).events).toBe(2);
+  expect([await deliveriesOf(full), await deliveriesOf(healthy)]).toEqual([10, 2]);
+  await sql()`
+    update webhook_deliveries set status = 'success' where id in (
+      select id from webhook_deliveries where org_id = ${full} limit 1)`;
+  expect((await fanOut(sql(), null, 10)).events).toBe(2);
+  expect(await deliveriesOf(full)).toBe(14);
+});
+
+test('fan-out: deliveries that wait for a paused endpoint keep no event back', async () => {
+  const orgId = await organization();
+  await backlog(orgId, 1, 5);
+  await sql()`update webhook_endpoints set status = 'paused' where org_id = ${orgId}`;
+  await endpoints(orgId, 1);
+  await events(orgId, 1);
+  expect((await fanOut(sql(), null, 5)).events).toBe(1);
+  expect(await deliveriesOf(orgId)).toBe(6);
+});
+
+test('fan-out: a dispatcher goes through all organizations, and each event reaches each endpoint once', async () => {
+  const orgs = await Promise.all(Array.from({ length: 150 }, organization));
+  for (const orgId of orgs) await endpoints(orgId, 2);
+  for (const orgId of orgs) await events(orgId, 3);
+  const dispatcher = new Dispatcher({
+    sql: sql(),
+    log: createLogger('test', 'silent'),
+    attempt: async () => ({ statusCode: 200, error: null }),
+    retryDelaysMs: [],
+    timeoutMs: 3_600_000,
+    pollMs: 3_600_000,
+    observe: () => {},
+  });
+  await dispatcher.start();
+  const counts = async () => sql()<{ n: number; each: number }[]>`
+    select count(*) as n, count(distinct (endpoint_id, event_id)) as each from webhook_deliveries
+     where org_id = any(${orgs})`;
+  await until('all of it', async () => (await counts())[0]!.n === 900);
+  await dispatcher.stop();
+  expect((await counts())[0]).toEqual({ n: 900, each: 900 });
 });
 
 async function outcomeOf(endpointId: string, status: 'success' | 'failed', count = 1): Promise<void> {
