@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import type { Client } from '@acg/client/client';
 import { connect } from './api/connect.js';
+import { SavedToken } from './api/saved-token.js';
 import { EXIT, Failure, notLoggedIn } from './failure.js';
 import { Profiles } from './settings/profiles.js';
 import { findProjectFile } from './settings/project-file.js';
@@ -11,11 +12,15 @@ import { printable, printableJson } from './terminal/printable.js';
 import { type Column, tableLines } from './terminal/table.js';
 import { canAsk, hasColours, type Terminal } from './terminal/terminal.js';
 
+/** Whoever waits for a command waits for this, too. */
+const RENEWAL_TIMEOUT_MS = 10_000;
+
 export class Invocation {
   readonly profiles: Profiles;
   readonly colours: boolean;
   #settings: Settings | null = null;
   #client: Promise<Client> | null = null;
+  #token: SavedToken | null = null;
 
   constructor(
     readonly terminal: Terminal,
@@ -56,8 +61,20 @@ export class Invocation {
     return connect({ url: this.settings.url, token: null });
   }
 
+  /** Of these settings; one that is saved is renewed in time. Null: nobody is logged in. */
+  get token(): string | SavedToken | null {
+    const { url, token, session, profile } = this.settings;
+    if (session === null) return token;
+    this.#token ??= new SavedToken(session.token, { profiles: this.profiles, profile, url }, async (before) => {
+      const client = connect({ url, token: before, timeoutMs: RENEWAL_TIMEOUT_MS });
+      return (await client.post('/v1/auth/refresh')).token;
+    });
+    return this.#token;
+  }
+
   async #connect(): Promise<Client> {
-    const { url, token, session, org, profile } = this.settings;
+    const { url, session, org, profile } = this.settings;
+    const { token } = this;
     if (token === null) throw notLoggedIn(`not logged in at ${url} (profile ${profile})`);
     const client = connect({ url, token });
     if (org !== null) await demandOrganization(client, org, session);

@@ -76,6 +76,9 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/me', ['whoami']);
   await own(['use'], { current: 'default' });
   await walk('GET /v1/me', ['org', 'ls']);
+  await walk('GET /v1/orgs/{id}', ['org', 'get']);
+  await walk('GET /v1/sessions', ['sessions', 'ls']);
+  await walk('DELETE /v1/sessions', ['sessions', 'end-others', '--yes']);
   await walk('POST /v1/projects', ['projects', 'create', 'Second']);
   await walk('GET /v1/projects', ['projects', 'ls']);
   await walk('GET /v1/projects/{id}', ['projects', 'get', 'second']);
@@ -99,11 +102,22 @@ test('every command, in an order in which each finds what it needs', async () =>
   await own(['init', ...A], { content: { agent: 'support-bot' } });
 
   await walk('GET /v1/providers', ['providers', 'ls']);
-  await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--key-stdin'], KEY);
+  await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--test', '--key-stdin'], KEY);
   await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
   await walk('PATCH /v1/providers/accounts/{id}', ['accounts', 'set', 'openai', 'allow', ...A]);
+  const shared = ['credentials', 'add', 'openai', '--name', 'Shared key', '--key-stdin'];
+  await walk('POST /v1/credentials', shared, KEY);
+  await walk('GET /v1/credentials', ['credentials', 'ls', '--provider', 'openai']);
+  const second = await walk('POST /v1/agents', ['agents', 'create', 'Second bot', '--project', 'default']);
+  await walk('POST /v1/providers/accounts', ['credentials', 'attach', 'shared key', 'second-bot']);
+  await walk('POST /v1/credentials/{id}/rotate', ['credentials', 'rotate', 'Shared key', '--key-stdin'], KEY);
+  await walk('POST /v1/credentials/{id}/test', ['credentials', 'test', 'Shared key']);
+  await walk('PATCH /v1/credentials/{id}', ['credentials', 'rename', 'Shared key', 'One for all']);
+  const account = ['accounts', 'rm', 'openai', '--agent', second.json.agent.id, '--yes'];
+  await walk('DELETE /v1/providers/accounts/{id}', account);
+  await walk('DELETE /v1/credentials/{id}', ['credentials', 'rm', 'One for all', '--yes']);
   const llm = [
     'custom-providers',
     'add',
@@ -127,6 +141,7 @@ test('every command, in an order in which each finds what it needs', async () =>
     '--grace',
     '1h',
   ]);
+  await walk('PATCH /v1/api-keys/{id}', ['keys', 'set', rotated.json.key.id, '--name', 'cd', '--expires', '30d']);
   await walk('POST /v1/management-tokens', ['tokens', 'create', '--name', 'ci', '--role', 'viewer', '--expires', '1d']);
   await walk('GET /v1/management-tokens', ['tokens', 'ls']);
   await walk('DELETE /v1/management-tokens/{id}', ['tokens', 'revoke', 'ci', '--yes']);
@@ -142,10 +157,13 @@ test('every command, in an order in which each finds what it needs', async () =>
   await acg.ok(['run', '--', process.execPath, '-e', call]); // the saved token, and the agent of .acg.json
   await own(['env', '--format', 'json'], { set: { ACG_AGENT: 'support-bot' } });
   await until('the call is on record', async () => (await tenant.call('GET', '/v1/usage/logs')).body.logs.length === 1);
-  await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
+  const logs = await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
+  await walk('GET /v1/usage/logs/{id}', ['call', logs.json.logs[0].id]);
   await walk('GET /v1/usage/summary', ['usage', '--period', '7d']);
   for (const by of ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'])
     await walk('GET /v1/usage/breakdown', ['usage', '--by', by]);
+  await walk('GET /v1/usage/timeseries', ['usage', 'series', '--period', '24h', '--interval', 'hour']);
+  await walk('GET /v1/usage/agents/compare', ['usage', 'compare', 'support-bot', 'second-bot']);
   await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
   await walk('GET /v1/usage/agents', ['top', '--once']);
@@ -157,6 +175,10 @@ test('every command, in an order in which each finds what it needs', async () =>
   const target = 'https://hooks.example.com/acg';
   await walk('POST /v1/webhooks', ['webhooks', 'add', target, '--events', 'usage.threshold,agent.deleted']);
   await walk('GET /v1/webhooks', ['webhooks', 'ls']);
+  await walk('GET /v1/webhooks/{id}', ['webhooks', 'get', target]);
+  await walk('POST /v1/webhooks/{id}/rotate', ['webhooks', 'rotate', target, '--grace', '1h']);
+  await walk('POST /v1/webhooks/{id}/test', ['webhooks', 'test', target, '--event', 'agent.deleted']);
+  await walk('POST /v1/webhooks/{id}/replay', ['webhooks', 'replay', target, '--since', '1h', '--status', 'success']);
   await walk('PATCH /v1/webhooks/{id}', ['webhooks', 'set', target, '--events', 'usage.threshold']);
   const sent = await walk('POST /v1/webhooks/{id}/test', ['webhooks', 'test', target]);
   const deliveryId: string = sent.json.delivery.id;
@@ -164,6 +186,9 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/webhooks/deliveries/{deliveryId}', ['webhooks', 'delivery', deliveryId]);
   await walk('DELETE /v1/webhooks/{id}', ['webhooks', 'rm', target, '--yes']);
   await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);
+  await walk('GET /v1/event-mail', ['event-mail', 'ls']);
+  await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
+  await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
   await walk('GET /v1/audit', ['audit', '--action', 'agent.create']);
   await walk('GET /v1/projects', ['api', 'GET', '/v1/projects', '-q', 'limit=1']);
   await own(['export'], {
@@ -180,14 +205,13 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PATCH /v1/agents/{id}/status', ['agents', 'revoke', agentId, '--yes']);
   await walk('DELETE /v1/agents/{id}', ['agents', 'delete', agentId, '--yes']);
   await walk('DELETE /v1/projects/{id}', ['projects', 'rm', 'second', '--yes']);
-  const other = await tenant.call('POST', '/v1/orgs', { name: 'Other' });
-  expect(other.status).toBe(201);
+  await walk('POST /v1/orgs', ['org', 'create', 'Other']);
   await walk('GET /v1/me', ['org', 'use', 'other']);
   await walk('PATCH /v1/orgs/{id}', ['org', 'set', '--budget', '100']);
   await walk('POST /v1/auth/logout', ['logout']);
 
-  // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed.
-  const elsewhere = ['signup', 'login', 'members role', 'webhooks retry'];
+  // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed, a second session.
+  const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
   expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
 }, 300_000);
 

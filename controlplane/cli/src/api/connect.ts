@@ -2,6 +2,7 @@
 import { type Client, createClient } from '@acg/client/client';
 import { EXIT, Failure } from '../failure.js';
 import { VERSION } from '../version.js';
+import type { SavedToken } from './saved-token.js';
 
 const TIMEOUT_MS = 60_000;
 const TRIES = 4;
@@ -10,18 +11,37 @@ const WAIT_MAX_S = 20;
 
 interface Address {
   readonly url: string;
-  readonly token: string | null;
+  readonly token: string | SavedToken | null;
   /** Of one try. */
   readonly timeoutMs?: number;
 }
 
 export function connect({ url, token, timeoutMs = TIMEOUT_MS }: Address): Client {
+  const send = (request: Request) => patientFetch(request, timeoutMs);
+  const saved = token === null || typeof token === 'string' ? null : token;
   return createClient({
     baseUrl: url,
-    token: token ?? undefined,
+    token: typeof token === 'string' ? token : undefined,
     headers: { 'user-agent': `acg/${VERSION} (${process.platform}; node ${process.versions.node})` },
-    fetch: (request) => patientFetch(request, timeoutMs),
+    fetch: saved === null ? send : (request) => fetchWith(saved, request, send),
   });
+}
+
+/** A token that was refused may just have been retired by another process. */
+async function fetchWith(
+  saved: SavedToken,
+  request: Request,
+  send: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const signed = async () => {
+    const copy = request.clone();
+    copy.headers.set('authorization', `Bearer ${await saved.current()}`);
+    return send(copy);
+  };
+  const response = await signed();
+  if (response.status !== 401 || !saved.replaced()) return response;
+  await response.body?.cancel();
+  return signed();
 }
 
 /** What is refused with 429 has done nothing, so any method may be sent again. */

@@ -15,7 +15,7 @@ interface CredentialField {
   readonly placeholder: string | null;
 }
 
-interface GivenCredentials extends SecretSource {
+export interface GivenCredentials extends SecretSource {
   /** What is no secret, e.g. a region. */
   readonly fields: readonly (readonly [string, string])[];
 }

@@ -1,43 +1,23 @@
 /** `acg accounts`: which providers an agent may use, and with which credentials. */
 import { everyRow } from '@acg/client/every-row';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { findAgentId, wantedAgent } from '../api/agents.js';
 import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
 import { collected, findProject, isId, type PageQuery } from '../api/lookup.js';
+import { showTest } from '../api/show-test.js';
 import { EXIT, Failure, usage } from '../failure.js';
+import { given } from '../given.js';
 import type { Invocation } from '../invocation.js';
 import { confirmed } from '../terminal/ask.js';
 import { day } from '../terminal/format.js';
-import { printable } from '../terminal/printable.js';
 import type { Tree } from '../tree.js';
-import { noteRest, type PageOptions, paged, pageOf, pair } from './options.js';
+import { addKeyOptions, givenKey, type KeyOptions } from './key-options.js';
+import { noteRest, type PageOptions, paged, pageOf } from './options.js';
 
-interface KeyOptions {
-  readonly keyStdin?: true;
-  readonly keyFile?: string;
-  readonly keyEnv?: string;
-  readonly field?: readonly (readonly [string, string])[];
-}
 interface OfAgent {
   readonly agent?: string;
 }
 const NAMED = ['<account>', 'id, or the slug of its provider'] as const;
-
-const collectPair = (text: string, before: readonly (readonly [string, string])[] = []) => [...before, pair(text)];
-
-const addKeyOptions = (command: Command): Command =>
-  command
-    .option('--key-stdin', 'read the key from stdin, or a JSON object of all fields')
-    .option('--key-file <file>', 'read it from a file')
-    .option('--key-env <name>', 'read it from a variable')
-    .option('--field <name=value>', 'what is no secret, e.g. region=us-east-1; repeatable', collectPair);
-
-const given = ({ keyStdin, keyFile, keyEnv, field = [] }: KeyOptions) => ({
-  stdin: keyStdin,
-  file: keyFile,
-  env: keyEnv,
-  fields: field,
-});
 
 export function accountCommands(group: Command, tree: Tree): void {
   listCommand(group, tree);
@@ -48,7 +28,8 @@ export function accountCommands(group: Command, tree: Tree): void {
 function listCommand(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them'))
     .option('--agent <agent>', 'only those of one agent')
-    .action(async (options: PageOptions & OfAgent) => {
+    .addOption(new Option('--status <status>', 'only those').choices(['active', 'needs_credentials']))
+    .action(async (options: PageOptions & OfAgent & { readonly status?: 'active' | 'needs_credentials' }) => {
       const run = begin();
       const client = await run.client();
       const { project } = run.settings;
@@ -59,14 +40,15 @@ function listCommand(group: Command, { begin }: Tree): void {
             ? { projectId: await findProject(client, project) }
             : {};
       const answer = await client.get('/v1/providers/accounts', {
-        params: { query: { ...within, ...pageOf(options) } },
+        params: { query: { ...within, ...given({ status: options.status }), ...pageOf(options) } },
       });
       run.show(answer, () =>
         run.table(
           [
             { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
             { title: 'STATUS', cell: ({ status }) => status },
-            { title: 'AGENT', cell: ({ agentId }) => agentId },
+            { title: 'AGENT', cell: ({ agentName }) => agentName },
+            { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
             { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused') },
             { title: 'CREATED', cell: ({ createdAt }) => day(createdAt) },
             { title: 'ID', cell: ({ id }) => id },
@@ -78,21 +60,31 @@ function listCommand(group: Command, { begin }: Tree): void {
     });
 }
 
+interface AddOptions extends KeyOptions, OfAgent {
+  readonly test?: true;
+  readonly allowSensitivePaths?: true;
+}
+
 function addCommand(group: Command, { begin }: Tree): void {
   const command = group
     .command('add')
     .description('let an agent use a provider, with a key that is asked for without showing it')
     .argument('<provider>', 'its slug, e.g. openai')
     .option('--agent <agent>', 'whose it is')
+    .option('--test', 'ask the provider first whether it takes the key')
     .option('--allow-sensitive-paths', 'let calls pass that hand out credentials');
   addKeyOptions(command).action(
-    async (providerSlug: string, options: KeyOptions & OfAgent & { readonly allowSensitivePaths?: true }) => {
+    async (providerSlug: string, { agent, test, allowSensitivePaths, ...key }: AddOptions) => {
       const run = begin();
       const client = await run.client();
-      const agentId = await findAgentId(run, wantedAgent(run, options.agent));
-      const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), given(options));
-      const allow = options.allowSensitivePaths === true ? { allowSensitivePaths: true } : {};
-      const body = { agentId, providerSlug, credentials, ...allow };
+      const agentId = await findAgentId(run, wantedAgent(run, agent));
+      const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), givenKey(key));
+      if (test === true) {
+        const { ok, hint } = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
+        if (!ok)
+          throw new Failure(EXIT.failed, `${providerSlug} does not take the key${hint === null ? '' : `: ${hint}`}`);
+      }
+      const body = { agentId, providerSlug, credentials, ...given({ allowSensitivePaths }) };
       const answer = await client.post('/v1/providers/accounts', { body });
       run.show(answer, () => run.done(`${answer.account.providerSlug}  ${answer.account.id}`));
       run.note(`try it: acg accounts test ${answer.account.id}`);
@@ -110,7 +102,7 @@ function changeCommands(group: Command, { begin }: Tree): void {
     const run = begin();
     const client = await run.client();
     const { id, providerSlug } = await findAccount(run, text, options.agent);
-    const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), given(options));
+    const credentials = await readCredentials(run, await credentialFieldsOf(client, providerSlug), givenKey(options));
     const params = { path: { id } };
     const answer = await client.post('/v1/providers/accounts/{id}/rotate', { params, body: { credentials } });
     run.show(answer, () => run.done(`${providerSlug} has another key`));
@@ -123,14 +115,8 @@ function changeCommands(group: Command, { begin }: Tree): void {
     .action(async (text: string, { agent }: OfAgent) => {
       const run = begin();
       const { id, providerSlug } = await findAccount(run, text, agent);
-      const answer = await (await run.client()).post('/v1/providers/accounts/{id}/test', { params: { path: { id } } });
-      const { ok, status, latencyMs, hint } = answer;
-      run.show(answer, () =>
-        run.out(
-          `${ok ? '✓' : '✗'} ${providerSlug}: ${status ?? 'no answer'} in ${latencyMs} ms${hint === null ? '' : `, ${printable(hint)}`}`,
-        ),
-      );
-      if (!ok) throw new Failure(EXIT.failed, `${providerSlug} does not take the key`);
+      const client = await run.client();
+      showTest(run, providerSlug, await client.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }));
     });
   group
     .command('set')

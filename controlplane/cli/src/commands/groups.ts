@@ -32,6 +32,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'provider credentials of agents',
     load: async () => (await import('./accounts.js')).accountCommands,
   },
+  credentials: {
+    summary: 'one key for many agents',
+    load: async () => (await import('./credentials.js')).credentialCommands,
+  },
   'custom-providers': {
     summary: 'providers of your own',
     load: async () => (await import('./custom-providers.js')).customProviderCommands,
@@ -41,8 +45,20 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   tokens: { summary: 'management tokens, for programs', load: async () => (await import('./tokens.js')).tokenCommands },
   usage: { summary: 'what was called and what it cost', load: async () => (await import('./usage.js')).usageCommands },
   logs: { summary: 'calls, as they come with -f', load: async () => (await import('./logs.js')).logCommand },
+  call: {
+    summary: 'one call, with all that is known of it',
+    load: async () => (await import('./call.js')).callCommand,
+  },
   webhooks: { summary: 'where events are sent', load: async () => (await import('./webhooks.js')).webhookCommands },
   events: { summary: 'what webhooks are told', load: async () => (await import('./events.js')).eventCommand },
+  'event-mail': {
+    summary: 'who gets mail about which events',
+    load: async () => (await import('./event-mail.js')).eventMailCommands,
+  },
+  circuits: {
+    summary: 'which providers are refused because they fail',
+    load: async () => (await import('./circuits.js')).circuitCommand,
+  },
   audit: { summary: 'who has changed what', load: async () => (await import('./audit.js')).auditCommand },
   top: { summary: 'the busiest agents, again and again', load: async () => (await import('./top.js')).topCommand },
   status: { summary: 'does it work?', load: async () => (await import('./status.js')).statusCommand },
@@ -62,6 +78,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   version: {
     summary: 'of this program and of the gateway',
     load: async () => (await import('./version.js')).versionCommand,
+  },
+  sessions: {
+    summary: 'where this user is logged in',
+    load: async () => (await import('./sessions.js')).sessionCommands,
   },
   org: { summary: 'the organizations of this login', load: async () => (await import('./org.js')).orgCommands },
 };

@@ -25,6 +25,7 @@ interface CreateOptions extends ScopeOptions {
 export function keyCommands(group: Command, tree: Tree): void {
   listCommand(group, tree);
   createCommand(group, tree);
+  setCommand(group, tree);
   rotateCommand(group, tree);
   group
     .command('revoke')
@@ -99,6 +100,30 @@ function createCommand(group: Command, { begin }: Tree): void {
       run.note(
         `shown once; expires ${expiresAt === undefined ? 'never' : day(expiresAt)}; revoke: acg keys revoke ${key.keyPrefix}`,
       );
+    });
+}
+
+interface SetOptions extends ScopeOptions {
+  readonly name?: string;
+  readonly expires?: string;
+}
+
+function setCommand(group: Command, { begin }: Tree): void {
+  group
+    .command('set')
+    .description('rename one, or change when it ends')
+    .argument('<key>', 'id, prefix or name')
+    .option('--agent <agent>', 'only among its keys')
+    .option('--name <name>', 'what it is for')
+    .option('--expires <span>', 'when it ends, e.g. 90d from now, or none')
+    .action(async (text: string, { agent, name, expires }: SetOptions) => {
+      const run = begin();
+      const client = await run.client();
+      const id = await findKey(client, text, agent === undefined ? null : await findAgentId(run, agent));
+      const body = given({ name, expiresAt: expires === 'none' ? null : instantAfter(expires) });
+      const answer = await client.patch('/v1/api-keys/{id}', { params: { path: { id } }, body });
+      const { key } = answer;
+      run.show(answer, () => run.done(`${key.name} (${key.keyPrefix}) ends ${day(key.expiresAt)}`));
     });
 }
 

@@ -7,7 +7,9 @@ import { connect } from '../api/connect.js';
 import { identityLine, whoIs } from '../api/identity.js';
 import { EXIT, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
+import { tokenLife } from '../settings/token-life.js';
 import { askSecret } from '../terminal/ask.js';
+import { day } from '../terminal/format.js';
 import { printable } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
 import type { Tree } from '../tree.js';
@@ -62,8 +64,8 @@ async function remember(run: Invocation, token: string): Promise<void> {
   run.profiles.saveSession(profile, { url, token, orgId: me.orgId, org });
   run.profiles.setCurrent(profile);
   run.show(me, () => run.done(`${identityLine(me)}`));
-  const end = sessionEnd(token);
-  const until = end === null ? '' : `, expires ${end}`;
+  const life = tokenLife(token);
+  const until = life === null ? '' : `, good until ${day(new Date(life.untilMs).toISOString())} and renewed by use`;
   run.note(`Saved in ${run.profiles.credentialsPath} (0600), profile ${profile}${until}`);
 }
 
@@ -129,14 +131,4 @@ async function pollForApproval(
     }
   }
   throw new Failure(EXIT.unauthenticated, REFUSALS.expired_token!, { hint: 'acg login' });
-}
-
-/** The day on which a session ends; null where the token does not say. */
-function sessionEnd(token: string): string | null {
-  try {
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { exp: number };
-    return new Date(exp * 1_000).toISOString().slice(0, 10);
-  } catch {
-    return null;
-  }
 }

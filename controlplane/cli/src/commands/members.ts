@@ -1,9 +1,6 @@
 /** `acg members`: the people of the organization. */
-import type { Client } from '@acg/client/client';
-import { everyRow } from '@acg/client/every-row';
 import { Argument, type Command, Option } from 'commander';
-import { collected, isId, type PageQuery } from '../api/lookup.js';
-import { EXIT, Failure } from '../failure.js';
+import { findMember } from '../api/members.js';
 import { confirmed } from '../terminal/ask.js';
 import { day } from '../terminal/format.js';
 import type { Tree } from '../tree.js';
@@ -82,13 +79,4 @@ export function memberCommands(group: Command, { begin }: Tree): void {
 
 function noteInvitation(run: { note(line: string): void }, url: string | null): void {
   if (url !== null) run.note(`mail stays on the server, so hand the link over yourself: ${url}`);
-}
-
-async function findMember(client: Client, text: string): Promise<string> {
-  if (isId(text)) return text;
-  const load = (page: PageQuery) => client.get('/v1/members', { params: { query: page } });
-  const members = await collected(everyRow(load, (page) => page.members));
-  const found = members.find(({ email }) => email.toLowerCase() === text.toLowerCase());
-  if (found !== undefined) return found.userId;
-  throw new Failure(EXIT.notFound, `member not found: ${text}`, { status: 404, hint: 'acg members ls' });
 }

@@ -5,6 +5,7 @@ import { identityLine, whoIs } from '../api/identity.js';
 import { isId, pickOne } from '../api/lookup.js';
 import { usage } from '../failure.js';
 import { given } from '../given.js';
+import { money } from '../terminal/format.js';
 import type { Tree } from '../tree.js';
 import { dollarsToCents, orNone } from './options.js';
 
@@ -55,5 +56,27 @@ export function orgCommands(group: Command, { begin }: Tree): void {
       const body = given({ name, budgetCentsMonthly: budget });
       const answer = await client.patch('/v1/orgs/{id}', { params: { path: { id: orgId } }, body });
       run.show(answer, () => run.done(`${answer.org.name}`));
+    });
+  group
+    .command('get')
+    .description('show the one of this session')
+    .action(async () => {
+      const run = begin();
+      const client = await run.client();
+      const { orgId } = await whoIs(client);
+      const answer = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
+      const { id, name, slug, role, budgetCentsMonthly } = answer.org;
+      const budget = budgetCentsMonthly === null ? 'none' : `${money(budgetCentsMonthly)} a month`;
+      run.show(answer, () => run.facts({ organization: slug, name, id, role, budget }));
+    });
+  group
+    .command('create')
+    .description('make another one, with this user as its owner')
+    .argument('<name>', 'its name')
+    .action(async (name: string) => {
+      const run = begin();
+      const answer = await (await run.client()).post('/v1/orgs', { body: { name } });
+      run.show(answer, () => run.done(`${answer.org.slug}  ${answer.org.id}`));
+      run.note(`go over to it: acg org use ${answer.org.slug}`);
     });
 }

@@ -30,8 +30,7 @@ export function exportCommand(group: Command, { begin }: Tree): void {
       const kind = format ?? (output?.endsWith('.csv') === true ? 'csv' : 'json');
       const scope = await scopeQuery(run, group.opts<ScopeOptions>());
       const query = new URLSearchParams({ ...scope, format: kind }).toString();
-      const { url, token } = run.settings;
-      const client = connect({ url, token, timeoutMs: TIMEOUT_MS });
+      const client = connect({ url: run.settings.url, token: run.token, timeoutMs: TIMEOUT_MS });
       const response = await client.send('GET', `/v1/usage/export?${query}`);
       if (response.body === null) throw new Failure(EXIT.failed, 'the export is empty');
       const rows = Readable.fromWeb(response.body as ReadableStream);

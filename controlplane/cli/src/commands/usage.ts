@@ -6,6 +6,7 @@ import { bar, count, duration, minute, money, percent } from '../terminal/format
 import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
 import { exportCommand } from './usage-export.js';
+import { compareCommand, seriesCommand } from './usage-series.js';
 
 const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
 interface UsageOptions extends ScopeOptions, PageOptions {
@@ -37,6 +38,8 @@ export function usageCommands(group: Command, tree: Tree): void {
         ),
       );
     });
+  seriesCommand(group, tree);
+  compareCommand(group, tree);
   exportCommand(group, tree);
 }
 

@@ -50,8 +50,7 @@ async function mint(run: Invocation, agentId: string, ttlMs: number): Promise<Ga
 export async function revokeMinted(run: Invocation, { source, keyId }: GatewayToken): Promise<void> {
   if (source !== 'minted' || keyId === null) return;
   try {
-    const { url, token } = run.settings;
-    const client = connect({ url, token, timeoutMs: REVOKE_TIMEOUT_MS });
+    const client = connect({ url: run.settings.url, token: run.token, timeoutMs: REVOKE_TIMEOUT_MS });
     await client.delete('/v1/api-keys/{id}', { params: { path: { id: keyId } } });
   } catch (error) {
     const failure = failureOf(error);

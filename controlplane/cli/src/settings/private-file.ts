@@ -41,3 +41,38 @@ export function closeToOthers(path: string, platform: NodeJS.Platform): boolean 
   chmodSync(path, 0o600);
   return true;
 }
+
+const LOCK_WAIT_MS = 5_000;
+const LOCK_POLL_MS = 10;
+/** Whoever changes a file is done after some milliseconds: a lock this old is of a process that was killed. */
+const LOCK_STALE_MS = 10_000;
+
+/** Reads and writes of `change` are those of one process at a time: of two that save at once neither undoes the other. */
+export function withLock(path: string, change: () => void): void {
+  const lock = `${path}.lock`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  takeLock(lock);
+  try {
+    change();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function takeLock(lock: string): void {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      writeFileSync(lock, '', { mode: 0o600, flag: 'wx' });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw new Failure(EXIT.failed, `cannot write ${lock}: ${(error as Error).message}`);
+      }
+    }
+    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - since > LOCK_STALE_MS) rmSync(lock, { force: true });
+    else if (Date.now() > deadline) throw new Failure(EXIT.failed, `${lock} is held by another acg`);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+}

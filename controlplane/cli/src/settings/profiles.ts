@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { EXIT, Failure } from '../failure.js';
-import { closeToOthers, readJsonFile, writePrivateFile } from './private-file.js';
+import { closeToOthers, readJsonFile, withLock, writePrivateFile } from './private-file.js';
 
 export interface Profile {
   readonly url?: string;
@@ -81,33 +81,49 @@ export class Profiles {
   }
 
   setCurrent(name: string): void {
-    writePrivateFile(this.configPath, { ...this.config(), current: name });
+    this.#changeConfig((config) => ({ ...config, current: name }));
   }
 
   saveProfile(name: string, changes: Profile): void {
-    const { current, profiles } = this.config();
-    writePrivateFile(this.configPath, {
+    this.#changeConfig(({ current, profiles }) => ({
       current,
       profiles: { ...profiles, [name]: { ...profiles[name], ...changes } },
-    });
+    }));
   }
 
   /** Null: none any more, and none of its gateway tokens either. */
   saveSession(name: string, session: SavedSession | null): void {
-    const { sessions, gatewayTokens } = this.credentials();
-    if (session !== null) {
-      writePrivateFile(this.credentialsPath, { sessions: { ...sessions, [name]: session }, gatewayTokens });
-      return;
-    }
     const others = <T>(all: Readonly<Record<string, T>>) =>
       Object.fromEntries(Object.entries(all).filter(([profile]) => profile !== name));
-    writePrivateFile(this.credentialsPath, { sessions: others(sessions), gatewayTokens: others(gatewayTokens) });
+    this.#changeCredentials(({ sessions, gatewayTokens }) =>
+      session === null
+        ? { sessions: others(sessions), gatewayTokens: others(gatewayTokens) }
+        : { sessions: { ...sessions, [name]: session }, gatewayTokens },
+    );
+  }
+
+  /** Another token of the same session; nothing where that one is gone or has been replaced meanwhile. */
+  renewSession(name: string, before: string, token: string): void {
+    this.#changeCredentials(({ sessions, gatewayTokens }) => {
+      const own = sessions[name];
+      if (own?.token !== before) return { sessions, gatewayTokens };
+      return { sessions: { ...sessions, [name]: { ...own, token } }, gatewayTokens };
+    });
   }
 
   saveGatewayToken(profile: string, agentId: string, saved: SavedGatewayToken): void {
-    const { sessions, gatewayTokens } = this.credentials();
-    const own = { ...gatewayTokens[profile], [agentId]: saved };
-    writePrivateFile(this.credentialsPath, { sessions, gatewayTokens: { ...gatewayTokens, [profile]: own } });
+    this.#changeCredentials(({ sessions, gatewayTokens }) => {
+      const own = { ...gatewayTokens[profile], [agentId]: saved };
+      return { sessions, gatewayTokens: { ...gatewayTokens, [profile]: own } };
+    });
+  }
+
+  #changeConfig(change: (config: Config) => Config): void {
+    withLock(this.configPath, () => writePrivateFile(this.configPath, change(this.config())));
+  }
+
+  #changeCredentials(change: (credentials: Credentials) => Credentials): void {
+    withLock(this.credentialsPath, () => writePrivateFile(this.credentialsPath, change(this.credentials())));
   }
 }
 

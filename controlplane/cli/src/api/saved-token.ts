@@ -1,0 +1,66 @@
+/**
+ * The token of a saved session, over a whole command. It is good for some days and is renewed once half of them are over, so
+ * that whoever works every week stays logged in. Renewing retires the token before it: a command that is still under way
+ * with that one (`logs -f`, `run`) finds the new one in the file.
+ */
+import type { Profiles } from '../settings/profiles.js';
+import { tokenLife } from '../settings/token-life.js';
+
+/** After a failure; the old token is good as long as it lasts. */
+const RETRY_MS = 60_000;
+
+interface Place {
+  readonly profiles: Profiles;
+  readonly profile: string;
+  readonly url: string;
+}
+
+export class SavedToken {
+  #token: string;
+  #renewal: Promise<void> | null = null;
+  #retryAtMs = 0;
+
+  constructor(
+    token: string,
+    readonly place: Place,
+    /** Asks the gateway for the next token. */
+    readonly renew: (token: string) => Promise<string>,
+  ) {
+    this.#token = token;
+  }
+
+  /** For the next call. */
+  async current(): Promise<string> {
+    const life = tokenLife(this.#token);
+    const due = life !== null && Date.now() > (life.fromMs + life.untilMs) / 2 && Date.now() >= this.#retryAtMs;
+    if (due) {
+      this.#renewal ??= this.#renewOnce().finally(() => {
+        this.#renewal = null;
+      });
+      await this.#renewal;
+    }
+    return this.#token;
+  }
+
+  /** After a 401: true when the file has another token meanwhile, which `current` gives from now on. */
+  replaced(): boolean {
+    const { profiles, profile, url } = this.place;
+    const saved = profiles.credentials().sessions[profile];
+    if (saved === undefined || saved.url !== url || saved.token === this.#token) return false;
+    this.#token = saved.token;
+    return true;
+  }
+
+  async #renewOnce(): Promise<void> {
+    const before = this.#token;
+    if (this.replaced()) return;
+    this.#retryAtMs = Date.now() + RETRY_MS;
+    try {
+      this.#token = await this.renew(before);
+    } catch {
+      return; // the call itself tells whether the session has ended
+    }
+    const { profiles, profile } = this.place;
+    profiles.renewSession(profile, before, this.#token);
+  }
+}
