@@ -5,7 +5,7 @@ import { collected, isId, type PageQuery, pickOne } from './lookup.js';
 
 export type SharedCredential = Awaited<ReturnType<typeof listCredentials>>['credentials'][number];
 
-export interface CredentialFilter {
+interface CredentialFilter {
   readonly projectId?: string;
   readonly providerSlug?: string;
 }

@@ -1,5 +1,5 @@
 /** From when to when a session's token is good, as it says itself; null where it does not, as a management token. */
-export interface TokenLife {
+interface TokenLife {
   readonly fromMs: number;
   readonly untilMs: number;
 }

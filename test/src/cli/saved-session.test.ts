@@ -1,0 +1,111 @@
+/** What is remembered between commands, when several run at once and days go by. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createSigner } from 'fast-jwt';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+import { Acg } from './acg.js';
+
+const DAY_S = 86_400;
+const plane = useControlPlane();
+let acg: Acg;
+beforeEach(() => {
+  acg = new Acg({ ACG_URL: plane().url });
+});
+afterEach(() => acg.remove());
+
+const savedToken = (): string => JSON.parse(readFileSync(acg.credentialsPath, 'utf8')).sessions.default.token;
+
+/** Of an owner. */
+const newSession = async (): Promise<string> => (await plane().member('owner')).token;
+
+/** The same session, as if its token had been issued `ageDays` ago. */
+function aged(token: string, ageDays: number): string {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+  const iat = claims.iat - ageDays * DAY_S;
+  const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256' });
+  return sign({ ...claims, iat, exp: iat + 7 * DAY_S });
+}
+
+const login = (token: string) => acg.ok(['login', '--with-token'], { input: token });
+const ageOf = (token: string): number => {
+  const { iat } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+  return Date.now() / 1_000 - iat;
+};
+
+test('a session of 3 days is left alone, one of 4 days is renewed, whatever the command', async () => {
+  const token = await newSession();
+  await login(aged(token, 3));
+  await acg.ok(['projects', 'ls']);
+  expect(savedToken()).toBe(aged(token, 3));
+  await login(token);
+  const old = aged(token, 4);
+  // As days go by: login itself looks who the token is, and would not renew it.
+  await acg.ok(['login', '--with-token'], { input: old });
+  await acg.ok(['projects', 'ls']);
+  expect(savedToken()).not.toBe(old);
+  expect(ageOf(savedToken())).toBeLessThan(DAY_S);
+  expect((await acg.ok(['whoami', '--json'])).json.role).toBe('owner');
+});
+
+test('commands at once renew one session, and none of them is logged out', async () => {
+  const token = await newSession();
+  await login(aged(token, 5));
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => acg.call(['projects', 'ls', '--json'])));
+  expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
+  expect(ageOf(savedToken())).toBeLessThan(DAY_S);
+  await acg.ok(['whoami']);
+});
+
+test('a command under way goes on when another one has renewed its session', async () => {
+  const token = await newSession();
+  const answered: string[] = [];
+  const server = createServer(async (request, response) => {
+    const { authorization = '' } = request.headers;
+    const answer = await fetch(plane().url + request.url, { headers: { authorization } });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    if (request.url!.startsWith('/v1/events'))
+      answered.push(`${answer.status} ${authorization.slice('Bearer '.length)}`);
+  }).listen(0, '127.0.0.1');
+  await until('it listens', () => server.listening);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await acg.ok(['login', '--with-token', '--url', url], { input: token });
+  const { code } = await acg.call(['events', '-f', '--url', url], {
+    onStart: async (child) => {
+      await until('it runs', () => answered.includes(`200 ${token}`));
+      const { token: next } = (await plane().call('POST', '/v1/auth/refresh', { token })).body;
+      await acg.ok(['login', '--with-token', '--url', url], { input: next });
+      await plane().database.sql`update sessions set previous_until = null`; // the minute of the old token is over
+      await until('the old token is refused, the new one taken', () => answered.includes(`200 ${next}`));
+      expect(answered).toContain(`401 ${token}`);
+      child.kill('SIGINT');
+    },
+  });
+  expect(code).toBe(null); // it ended by the signal, not by the refusal
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('an ended session stays ended: 4, and nothing is saved in its place', async () => {
+  const token = await newSession();
+  const old = aged(token, 6);
+  await login(old);
+  await plane().call('POST', '/v1/auth/logout', { token: old });
+  expect((await acg.call(['projects', 'ls'])).code).toBe(4);
+  expect(savedToken()).toBe(old);
+});
+
+test('what commands save at the same time is all there', async () => {
+  const token = await newSession();
+  await login(token);
+  const { project } = (await plane().call('POST', '/v1/projects', { token, body: { name: 'P' } })).body;
+  const names = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'];
+  for (const name of names) {
+    const body = { projectId: project.id, name };
+    expect((await plane().call('POST', '/v1/agents', { token, body })).status).toBe(201);
+  }
+  await Promise.all(names.map((name) => acg.ok(['keys', 'create', '--agent', name, '--name', name, '--save'])));
+  const { gatewayTokens } = JSON.parse(readFileSync(acg.credentialsPath, 'utf8'));
+  expect(Object.keys(gatewayTokens.default)).toHaveLength(names.length);
+});
