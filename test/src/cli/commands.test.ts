@@ -159,6 +159,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await until('the call is on record', async () => (await tenant.call('GET', '/v1/usage/logs')).body.logs.length === 1);
   const logs = await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
   await walk('GET /v1/usage/logs/{id}', ['call', logs.json.logs[0].id]);
+  await walk('GET /v1/usage/logs', ['logs', ...A, '--before', new Date().toISOString()]);
   await walk('GET /v1/usage/summary', ['usage', '--period', '7d']);
   for (const by of ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'])
     await walk('GET /v1/usage/breakdown', ['usage', '--by', by]);

@@ -1,8 +1,10 @@
 /** Calls as they come, in a real browser. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chatAnswer } from '../providers/openai-chat.js';
+import { until } from '../until.js';
 import { useDashboard } from './dashboard.js';
 
 let provider: Server;
@@ -43,7 +45,8 @@ async function scene() {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'gpt-5-mini', messages: [] }),
     });
-  return { visitor, send };
+  const { orgId } = (await call('GET', '/v1/me')).body;
+  return { visitor, send, agentId, orgId };
 }
 
 test('calls: they appear as they come, stop on pause, and each shows its details', async () => {
@@ -98,4 +101,33 @@ test('calls: filters stand in the address, and the back button takes them off', 
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await broken.waitFor();
+});
+
+test('calls: a search that was given up says so, and goes on when asked', async () => {
+  const { visitor, agentId, orgId } = await scene();
+  const { page } = visitor;
+  // More than one answer looks at, and behind them the one that is searched.
+  const sql = postgres(dashboard().stack.database.url.reveal(), { max: 1 });
+  await sql`
+    insert into usage_records (id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status,
+      upstream_status, error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
+      tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, bytes_in, bytes_out, streamed, websocket,
+      data_plane_id)
+    select gen_random_uuid(), now() - i * interval '1 microsecond', ${orgId}::uuid, ${agentId}::uuid, ${agentId}::uuid,
+           'openai', ${agentId}::uuid, 'POST', '/v1/behind', case when i = 205000 then 418 else 200 end, 200, '', '', 0, 0, 0, 0,
+           0, 0, '', '', 1, 0, 0, false, false, 'seed' from generate_series(1, 205000) i`;
+  await sql.end();
+  await visitor.goto('/calls?status=418');
+  await page.getByText('None of the calls looked at matches').waitFor();
+  const further = page.getByRole('button', { name: 'Look further back' });
+  await page.getByText('Older ones were not looked at').waitFor();
+  await visitor.inspect('calls-given-up');
+  const found = page.getByRole('row', { name: /\/v1\/behind/ });
+  await further.click();
+  // A slow machine gives up again.
+  await until('the call is found', async () => {
+    if (await further.isVisible()) await further.click();
+    return found.isVisible();
+  });
+  await page.getByText('1–1 of 1', { exact: true }).waitFor();
 });

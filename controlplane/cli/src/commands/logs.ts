@@ -1,5 +1,6 @@
 /** `acg logs`: calls, newest last; `-f` goes on with those that come. */
 import type { Client } from '@acg/client/client';
+import { searchBack } from '@acg/client/search-back';
 import type { Command } from 'commander';
 import { findAgentId } from '../api/agents.js';
 import { follow, PAGE } from '../api/follow.js';
@@ -20,10 +21,13 @@ interface LogOptions extends PageOptions {
   readonly status?: string;
   readonly search?: string;
   readonly since?: string;
+  readonly before?: string;
 }
 
 /** Calls are on record some seconds after they ended, and not in the order in which they began. */
 const OVERLAP_MS = 120_000;
+/** Of one search, before somebody is asked whether to go on: some seconds. */
+const ANSWERS_MAX = 30;
 
 export function logCommand(command: Command, { begin }: Tree): void {
   paged(command)
@@ -34,10 +38,11 @@ export function logCommand(command: Command, { begin }: Tree): void {
     .option('--status <status>', 'a status or a class, e.g. 429 or 4xx')
     .option('--search <text>', 'part of path, model or error')
     .option('--since <span>', 'at most so old, e.g. 10m')
+    .option('--before <time>', 'only those that began before, ISO 8601')
     .action(async (options: LogOptions) => {
       const run = begin();
       const client = await run.client();
-      const { agent, provider, model, status, search, since } = options;
+      const { agent, provider, model, status, search, since, before } = options;
       const { project } = run.settings;
       const filters = given({
         agentId: agent === undefined ? undefined : await findAgentId(run, agent),
@@ -50,12 +55,15 @@ export function logCommand(command: Command, { begin }: Tree): void {
       const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
       if (options.follow === true) await followCalls(run, client, filters, sinceMs);
       const startTime = sinceMs === null ? {} : { startTime: new Date(sinceMs).toISOString() };
-      const query = { ...filters, ...startTime, ...pageOf(options) };
-      const answer = await client.get('/v1/usage/logs', { params: { query } });
+      const endTime = before === undefined ? {} : { endTime: before };
+      const load = (page: object) =>
+        client.get('/v1/usage/logs', { params: { query: { ...filters, ...startTime, ...page } } });
+      const answer = await searchBack(load, { ...endTime, ...pageOf(options) }, ANSWERS_MAX);
       run.show(answer, () => {
         for (const call of answer.logs.toReversed()) run.out(printable(logLine(call)));
       });
-      noteRest(run, answer.logs.length, answer);
+      if (answer.searchedFrom === null) noteRest(run, answer.logs.length, answer);
+      else run.note(`older ones were not looked at; go on with --before ${answer.searchedFrom}`);
     });
 }
 

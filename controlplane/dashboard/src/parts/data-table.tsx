@@ -44,6 +44,8 @@ interface DataTableProps<Data, Row> {
   readonly paging?: (data: Data) => Paging;
   readonly filtered?: boolean;
   readonly onClearFilters?: () => void;
+  /** Where that is not known of all there is. */
+  readonly nothingMatches?: string;
   /** When there is nothing at all. */
   readonly empty: ReactNode;
 }
@@ -78,7 +80,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
       <Card p={0} aria-busy={query.isFetching}>
         {list.length === 0 && filtered && (
           <Nothing
-            title="Nothing matches these filters"
+            title={props.nothingMatches ?? 'Nothing matches these filters'}
             action={
               onClearFilters !== undefined && (
                 <Button size="xs" variant="default" onClick={onClearFilters}>

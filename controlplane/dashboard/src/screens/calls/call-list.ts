@@ -1,11 +1,14 @@
 /** What is asked of calls, and how one of them reads. */
+import { searchBack } from '@acg/client/search-back';
 import { api } from '../../api/api.js';
 import { milliseconds } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
 /** Of the newest calls, each time; the most that the API gives at once. */
-export const LIVE_SIZE = 100;
+const LIVE_SIZE = 100;
 export const LIVE_ROWS_MAX = 500;
+/** Of one search before somebody says whether to go on: some seconds. */
+const ANSWERS_MAX = 20;
 
 export const CALL_FILTERS = {
   agent: '',
@@ -24,7 +27,7 @@ export const CALL_FILTERS = {
 };
 
 export type CallFilters = typeof CALL_FILTERS;
-export type CallPage = Awaited<ReturnType<typeof readCalls>>;
+export type CallPage = Awaited<ReturnType<typeof readNewest>>;
 export type CallRow = CallPage['logs'][number];
 
 /** A local time of an input as the API takes it. */
@@ -48,8 +51,25 @@ export function filtersOf({ agent, provider, model, status, key, search, from, t
   };
 }
 
-export const readCalls = (filters: ReturnType<typeof filtersOf>, limit: number, offset: number) =>
-  api.get('/v1/usage/logs', { params: { query: { ...filters, limit, offset } } });
+type Asked = ReturnType<typeof filtersOf>;
+
+/** The newest ones, as far as one answer looks: they are asked for again and again. */
+export const readNewest = (filters: Asked) =>
+  api.get('/v1/usage/logs', { params: { query: { ...filters, limit: LIVE_SIZE, offset: 0 } } });
+
+/** A page, however far back its calls are found. */
+export function readPage(filters: Asked, page: number, signal: AbortSignal): Promise<CallPage> {
+  const load = (query: object) => api.get('/v1/usage/logs', { params: { query: { ...filters, ...query } }, signal });
+  const { endTime } = filters;
+  const range = endTime === undefined ? {} : { endTime };
+  return searchBack(load, { ...range, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }, ANSWERS_MAX);
+}
+
+/** What `instant` reads as the same time. */
+export function localTime(at: string): string {
+  const ms = Date.parse(at);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}
 
 export const toneOf = ({ status, error }: CallRow): 'good' | 'warn' | 'bad' => {
   if (status >= 500 || error !== null) return 'bad';

@@ -8,8 +8,9 @@ import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { StatusBadge } from '../../parts/status-badge.js';
 import { CallDrawer } from './call-drawer.js';
-import { CALL_FILTERS, type CallRow, costOf, filtersOf, latencyOf, PAGE_SIZE, toneOf } from './call-list.js';
+import { CALL_FILTERS, type CallRow, costOf, filtersOf, latencyOf, localTime, PAGE_SIZE, toneOf } from './call-list.js';
 import { Filters } from './filters.js';
+import { SearchedTo } from './searched-to.js';
 import { useCalls } from './use-calls.js';
 import { When } from './when.js';
 
@@ -17,6 +18,7 @@ export function Calls() {
   const { values, set } = useSearchState(CALL_FILTERS);
   const live = values.live === 'on' && values.page === 1;
   const { query, waiting, notShown, paused } = useCalls(values, live);
+  const searchedFrom = query.data?.searchedFrom ?? null;
   const filtered = Object.keys(filtersOf(values)).length > 0;
   const clear = (): void => {
     const { live: _live, call: _call, ...filters } = CALL_FILTERS;
@@ -48,6 +50,13 @@ export function Calls() {
           </Text>
         )}
       </Group>
+      {searchedFrom !== null && (
+        <SearchedTo
+          at={searchedFrom}
+          found={query.data?.logs.length ?? 0}
+          onFurther={() => set({ live: 'off', to: localTime(searchedFrom), page: 1 })}
+        />
+      )}
       <DataTable
         label="Calls"
         query={query}
@@ -56,6 +65,7 @@ export function Calls() {
         href={({ id }) => hrefOf(id)}
         filtered={filtered}
         onClearFilters={clear}
+        {...(searchedFrom === null ? {} : { nothingMatches: 'None of the calls looked at matches' })}
         {...(live
           ? {}
           : {

@@ -12,9 +12,8 @@ import {
   type CallRow,
   filtersOf,
   LIVE_ROWS_MAX,
-  LIVE_SIZE,
-  PAGE_SIZE,
-  readCalls,
+  readNewest,
+  readPage,
 } from './call-list.js';
 
 const LIVE_MS = 2_000;
@@ -34,10 +33,9 @@ export function useCalls(values: CallFilters, live: boolean): ShownCalls {
   const filters = filtersOf(values);
   const key = JSON.stringify(filters);
   const paused = useReading() && live;
-  const [limit, offset] = live ? [LIVE_SIZE, 0] : [PAGE_SIZE, (values.page - 1) * PAGE_SIZE];
   const query = useQuery({
-    queryKey: ['calls', key, limit, offset],
-    queryFn: () => readCalls(filters, limit, offset),
+    queryKey: ['calls', key, live ? 'newest' : values.page],
+    queryFn: ({ signal }) => (live ? readNewest(filters) : readPage(filters, values.page, signal)),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (live && !paused ? Math.max(LIVE_MS, patienceMs(state.error)) : false),
     retry: (failures, error) => failures < 2 && !(error instanceof ApiError && error.status < 500),
