@@ -6,6 +6,7 @@ import { Stack, type Tenant } from '@acg/test/stack';
 import { startBenchDatabase } from './bench-database.js';
 import { type Child, startChild } from './child.js';
 import { readMetrics } from './metrics-page.js';
+import type { Provider } from './provider.js';
 import { atTeardown } from './teardown.js';
 
 export interface GatewayStack {
@@ -37,17 +38,17 @@ export async function startRedis(): Promise<{ child: Child; port: number }> {
 }
 
 export async function startGateway(
-  providerUrl: string,
+  provider: Pick<Provider, 'origin' | 'trust'>,
   dataPlaneEnv: Readonly<Record<string, string>> = {},
 ): Promise<GatewayStack> {
   const database = await startBenchDatabase(POSTGRES_SETTINGS);
   const redis = await startRedis();
   const stack = await Stack.start({
     database: { url: database.url, drop: () => database.stop() },
-    providers: { openai: providerUrl },
+    providers: { openai: provider.origin },
     redisUrl: `redis://127.0.0.1:${redis.port}`,
     env: { LOG_LEVEL: 'warn' },
-    dataPlaneEnv: { LOG_LEVEL: 'warn', ...dataPlaneEnv },
+    dataPlaneEnv: { LOG_LEVEL: 'warn', ...provider.trust, ...dataPlaneEnv },
   });
   const stop = atTeardown(() => stack.stop());
   const { plane, url, metricsUrl } = await stack.addDataPlane();

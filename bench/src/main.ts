@@ -3,10 +3,8 @@
  * loopback only. Scenarios: cpu latency bodies streams soak tenants cold cli (default: all). Ctrl-C stops all that was started.
  */
 import { loadavg } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { freePort } from '@acg/test/free-port';
-import { startChild } from './child.js';
 import { startGateway } from './gateway-stack.js';
+import { startProvider } from './provider.js';
 import { machine, type Section, writeReport } from './report.js';
 import { checkRequirements } from './requirements.js';
 import { addedLatency } from './scenarios/added-latency.js';
@@ -73,11 +71,9 @@ const write = () => writeReport('bench', { missing: requirements.advice, ...figu
 
 async function run(): Promise<void> {
   console.log('machine', { ...machine(), loadAverage: load() });
-  const providerPort = await freePort();
-  const mockScript = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
-  await startChild('mock provider', process.execPath, [mockScript, String(providerPort)], providerPort);
-  const gateway = await startGateway(`http://127.0.0.1:${providerPort}`);
-  const bench = { gateway, providerPort, secondsLeft: () => RUN_SECONDS_MAX - secondsSince(startMs) };
+  const provider = await startProvider();
+  const gateway = await startGateway(provider);
+  const bench = { gateway, provider, secondsLeft: () => RUN_SECONDS_MAX - secondsSince(startMs) };
   for (const scenario of SCENARIOS) {
     if (wanted.length > 0 && !wanted.includes(scenario.name)) continue;
     await runScenario(scenario, bench);

@@ -1,7 +1,7 @@
 /**
  * A fast stand-in provider in its own process: OpenAI-shaped answers with as little work as possible, so that the
- * gateway and not the provider is measured. `node mock-provider.js PORT`.
- *   POST …/chat/completions   400 B JSON with usage
+ * gateway and not the provider is measured. `node mock-provider.js PORT KEY_FILE CERTIFICATE_FILE`: TLS.
+ *   POST …/chat/completions   400 B JSON with usage; `?close` ends the connection after it
  *   POST …/responses          an endless stream, one event a second with its send time
  *   GET  …/download?bytes=N   N bytes        POST …/upload  swallows the body, answers its size
  */
@@ -55,8 +55,10 @@ function download(res: HttpResponse, total: number): void {
   });
 }
 
+const [port, key, certificate] = process.argv.slice(2);
+
 uws
-  .App()
+  .SSLApp({ key_file_name: key!, cert_file_name: certificate! })
   .any('/*', (res, req) => {
     const path = req.getUrl();
     const query = req.getQuery();
@@ -79,9 +81,10 @@ uws
         streams.add(res);
       });
     }
-    swallow(res, () => res.cork(() => res.writeHeader('content-type', 'application/json').end(body)));
+    const close = query === 'close';
+    swallow(res, () => res.cork(() => res.writeHeader('content-type', 'application/json').end(body, close)));
   })
-  .listen('127.0.0.1', Number(process.argv[2]), (socket) => {
+  .listen('127.0.0.1', Number(port), (socket) => {
     if (!socket) process.exit(1);
   });
 

@@ -9,12 +9,11 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@acg/test/free-port';
 import { TestPlane } from '@acg/test/plane-process';
 import { until } from '@acg/test/stack';
-import { startChild } from './child.js';
 import { type GatewayStack, startGateway } from './gateway-stack.js';
 import { runClosedLoop } from './load/closed-loop.js';
+import { startProvider } from './provider.js';
 import { REQUEST_BODY } from './request.js';
 import { median, percentile } from './statistics.js';
 import { tearDown, tearDownOnSignals } from './teardown.js';
@@ -59,10 +58,7 @@ async function window({ plane, url }: Build, token: string, seconds: number): Pr
 }
 
 async function run(root: string, rounds: number): Promise<void> {
-  const providerPort = await freePort();
-  const mockScript = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
-  await startChild('mock provider', process.execPath, [mockScript, String(providerPort)], providerPort);
-  const gateway = await startGateway(`http://127.0.0.1:${providerPort}`);
+  const gateway = await startGateway(await startProvider());
   const here = fileURLToPath(new URL('../..', import.meta.url));
   const [ours, theirs, differences]: [number[], number[], number[]] = [[], [], []];
   const loadBefore = loadavg()[0]!;

@@ -28,7 +28,7 @@ const provider = createServer((call, response) => {
 provider.listen(0, '127.0.0.1');
 await once(provider, 'listening');
 const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-const gateway = await startGateway(origin, { DATAPLANE_WORKERS: '2', COUNTERS_TIMEOUT_MS: '5000' });
+const gateway = await startGateway({ origin, trust: {} }, { DATAPLANE_WORKERS: '2', COUNTERS_TIMEOUT_MS: '5000' });
 const urls = [gateway.url, (await gateway.stack.addDataPlane()).url];
 const agent = await gateway.tenant.agent({ name: 'Random', rpmLimit: LIMIT, rpdLimit: 1_000_000 });
 await gateway.tenant.account(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });

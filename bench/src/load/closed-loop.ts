@@ -55,15 +55,15 @@ async function runWrk(options: LoadOptions): Promise<LoadResult> {
 }
 
 async function runHere({ url, connections, seconds, headers, body }: LoadOptions): Promise<LoadResult> {
-  const { port, pathname } = new URL(url);
-  const request = postRequest({ port: Number(port), path: pathname }, headers, body);
+  const { origin } = new URL(url);
+  const request = postRequest(url, headers, body);
   const startMs = performance.now();
   const endMs = startMs + seconds * 1_000;
   let requests = 0;
   let errors = 0;
   const lane = (): Promise<void> =>
     new Promise((resolve) => {
-      let connection = new KeepAliveConnection(Number(port));
+      let connection = new KeepAliveConnection(origin);
       const next = (): void => {
         if (performance.now() >= endMs) {
           connection.close();
@@ -73,7 +73,7 @@ async function runHere({ url, connections, seconds, headers, body }: LoadOptions
         connection.send(request, (status) => {
           requests++;
           if (status < 200 || status > 399) errors++;
-          if (connection.broken) connection = new KeepAliveConnection(Number(port));
+          if (connection.broken) connection = new KeepAliveConnection(origin);
           // In a later turn: a target that refuses at once must not fill the stack.
           if (status === 0) setImmediate(next);
           else next();

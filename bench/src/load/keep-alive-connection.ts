@@ -2,7 +2,8 @@
  * One HTTP/1.1 connection that sends a ready-made request and finds the end of its answer by `content-length`: a few
  * microseconds per call, so that a load generator made of these is not what is measured.
  */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { connectTo } from './connect-to.js';
 
 /** `status` 0: the connection broke or the answer could not be read. */
 type AnswerDone = (status: number, head: string) => void;
@@ -18,8 +19,8 @@ export class KeepAliveConnection {
   #head = '';
   broken = false;
 
-  constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  constructor(origin: string) {
+    this.#socket = connectTo(origin);
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: string) => this.#take(text));
     this.#socket.on('error', () => this.#end());
@@ -69,16 +70,13 @@ export class KeepAliveConnection {
 }
 
 /** The bytes of a POST with a JSON body. */
-export function postRequest(
-  target: { readonly port: number; readonly path: string },
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): Buffer {
+export function postRequest(url: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
+  const { host, pathname, search } = new URL(url);
   const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   return Buffer.from(
-    `POST ${target.path} HTTP/1.1\r\nhost: 127.0.0.1:${target.port}\r\n${lines.join('')}` +
+    `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

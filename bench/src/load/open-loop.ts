@@ -7,8 +7,7 @@ import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
 import type { Pace } from './pacer.js';
 
 interface OpenLoopOptions {
-  readonly port: number;
-  readonly path: string;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly perSecond: number;
@@ -32,11 +31,12 @@ const LEAD_US = 200_000;
 const TIMING = /server-timing: gateway;dur=([\d.]{1,12}), upstream;dur=([\d.]{1,12})/;
 
 export function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
-  const request = postRequest(options, options.headers, options.body);
+  const { origin } = new URL(options.url);
+  const request = postRequest(options.url, options.headers, options.body);
   const latenciesUs: number[] = [];
   const lagsUs: number[] = [];
   const stagesUs: [number, number][] = [];
-  const idle = Array.from({ length: FIRST_CONNECTIONS }, () => new KeepAliveConnection(options.port));
+  const idle = Array.from({ length: FIRST_CONNECTIONS }, () => new KeepAliveConnection(origin));
   let errors = 0;
   let sent = 0;
   let finished = 0;
@@ -56,7 +56,7 @@ export function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
         finish();
         return;
       }
-      const connection = idle.pop() ?? new KeepAliveConnection(options.port);
+      const connection = idle.pop() ?? new KeepAliveConnection(origin);
       lagsUs.push(nowUs() - dueUs);
       connection.send(request, (status, head) => {
         if (status === 200) latenciesUs.push(nowUs() - dueUs);

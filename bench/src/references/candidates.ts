@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@acg/test/free-port';
 import { startChild } from '../child.js';
 import { type GatewayStack, startRedis, usageBooked } from '../gateway-stack.js';
+import type { Provider } from '../provider.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
 import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';
 import { installPortkey, portkeyHeaders, startPortkey } from './portkey.js';
@@ -31,7 +32,7 @@ const SETTLE_TIMEOUT_MS = 15_000;
 const nothing = async (): Promise<void> => {};
 
 /** Starts all that can be had here; what cannot is left out with a word why. */
-export async function startCandidates(gateway: GatewayStack, providerPort: number): Promise<Candidates> {
+export async function startCandidates(gateway: GatewayStack, provider: Provider): Promise<Candidates> {
   const headers = { authorization: `Bearer ${gateway.token}` };
   const list: Candidate[] = [gatewayCandidate(gateway, headers)];
   const leftOut: Record<string, string> = {};
@@ -46,18 +47,15 @@ export async function startCandidates(gateway: GatewayStack, providerPort: numbe
       if (list.at(-1)!.name === name) await list.pop()!.stop();
     }
   };
-  await attempt('nginx + Lua + Redis', luaAvailable() ? null : 'not installed', () => lua(providerPort, headers));
-  await attempt('nginx', nginxAvailable() ? null : 'not installed', async () => {
-    const { url, child } = await startPlainNginx(providerPort);
-    return simple('nginx', `${url}${PROVIDER_PATH}`, headers, child);
-  });
-  await attempt('Fastify reply-from', null, () => fastifyReplyFrom(providerPort, headers));
+  await attempt('nginx + Lua + Redis', luaAvailable() ? null : 'not installed', () => startLua(provider, headers));
+  await attempt('nginx', nginxAvailable() ? null : 'not installed', () => startNginx(provider, headers));
+  await attempt('Fastify reply-from', null, () => fastifyReplyFrom(provider, headers));
   await attempt('Portkey', await installPortkey(), async () => {
-    const { url, child } = await startPortkey();
-    return simple('Portkey', `${url}/chat/completions`, { ...headers, ...portkeyHeaders(providerPort) }, child);
+    const { url, child } = await startPortkey(provider);
+    return simple('Portkey', `${url}/chat/completions`, { ...headers, ...portkeyHeaders(provider) }, child);
   });
   await expectProviderAnswer(list[0]!);
-  const direct = `http://127.0.0.1:${providerPort}${PROVIDER_PATH}`;
+  const direct = `${provider.origin}${PROVIDER_PATH}`;
   list.push({ name: 'direct', url: direct, headers, processes: {}, finishWork: nothing, stop: nothing });
   return { list, leftOut };
 }
@@ -80,11 +78,11 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
   };
 }
 
-async function lua(providerPort: number, headers: Candidate['headers']): Promise<Candidate> {
+export async function startLua(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
   const redis = await startRedis();
   const load = ['-p', String(redis.port), 'script', 'load', ADMIT_SCRIPT];
   const sha = execFileSync('redis-cli', load).toString().trim();
-  const { url, child } = await startLuaNginx(providerPort, redis.port, sha);
+  const { url, child } = await startLuaNginx(provider.port, redis.port, sha);
   return {
     name: 'nginx + Lua + Redis',
     url: `${url}${PROVIDER_PATH}`,
@@ -98,12 +96,18 @@ async function lua(providerPort: number, headers: Candidate['headers']): Promise
   };
 }
 
+/** No checks. */
+export async function startNginx(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
+  const { url, child } = await startPlainNginx(provider.port);
+  return simple('nginx', `${url}${PROVIDER_PATH}`, headers, child);
+}
+
 /** Its own process, no checks. */
-export async function fastifyReplyFrom(providerPort: number, headers: Candidate['headers']): Promise<Candidate> {
+export async function fastifyReplyFrom(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
   const port = await freePort();
   const script = fileURLToPath(new URL('./fastify-reply-from.js', import.meta.url));
-  const args = [script, String(port), `http://127.0.0.1:${providerPort}`];
-  const child = await startChild('fastify', process.execPath, args, port);
+  const args = [script, String(port), provider.origin];
+  const child = await startChild('fastify', process.execPath, args, port, provider.trust);
   return simple('Fastify reply-from', `http://127.0.0.1:${port}${PROVIDER_PATH}`, headers, child);
 }
 

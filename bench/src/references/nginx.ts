@@ -36,7 +36,8 @@ ${server}
 
 const upstream = (port: number): string =>
   `  upstream provider { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 100000000; }\n`;
-const forward = `proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection "";`;
+const forward =
+  'proxy_pass https://provider; proxy_ssl_session_reuse on; proxy_http_version 1.1; proxy_set_header Connection "";';
 
 async function start(name: string, config: (directory: string, port: number) => string): Promise<Reference> {
   const directory = temporaryDirectory();

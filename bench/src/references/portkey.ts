@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@acg/test/free-port';
 import { type Child, startChild } from '../child.js';
+import type { Provider } from '../provider.js';
 import { stopAtTeardown } from '../teardown.js';
 
 const execute = promisify(execFile);
@@ -39,17 +40,17 @@ export async function installPortkey(): Promise<string | null> {
 }
 
 /** Takes calls at `/v1`, with {@link portkeyHeaders}. */
-export async function startPortkey(): Promise<{ readonly url: string; readonly child: Child }> {
+export async function startPortkey(provider: Provider): Promise<{ readonly url: string; readonly child: Child }> {
   const port = await freePort();
   const script = join(HOME, 'build', 'start-server.js');
-  const env = { NODE_ENV: 'production' };
+  const env = { NODE_ENV: 'production', ...provider.trust };
   const child = await startChild('portkey', process.execPath, [script, `--port=${port}`, '--headless'], port, env);
   return { url: `http://127.0.0.1:${port}/v1`, child };
 }
 
-export const portkeyHeaders = (providerPort: number): Readonly<Record<string, string>> => ({
+export const portkeyHeaders = (provider: Provider): Readonly<Record<string, string>> => ({
   'x-portkey-provider': 'openai',
-  'x-portkey-custom-host': `http://127.0.0.1:${providerPort}/v1`,
+  'x-portkey-custom-host': `${provider.origin}/v1`,
 });
 
 function installedVersion(): string | null {

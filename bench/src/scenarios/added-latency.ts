@@ -1,10 +1,12 @@
 /**
  * Scenario 2: latency that a proxy adds at a fixed rate, through − direct. All targets take turns in short blocks of one
- * run; a figure is the median over blocks, and what is subtracted is the direct figure of the same block's turn.
+ * run; a figure is the median over blocks, and what is subtracted is the direct figure of the same block's turn. Of the
+ * references only nginx with Lua waits for a store before it calls the provider, as the gateway does.
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { type OpenLoopResult, runOpenLoop } from '../load/open-loop.js';
-import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
+import { type Candidate, startLua, startNginx } from '../references/candidates.js';
+import { luaAvailable, nginxAvailable } from '../references/nginx.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
 import { median, percentile, sum } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
@@ -15,11 +17,9 @@ const BLOCK_SECONDS = 2;
 const WARM_SECONDS = 3;
 const WARM_CONNECTIONS = 16;
 
-interface Target {
-  readonly name: string;
-  readonly port: number;
-  readonly path: string;
-}
+const STORE = 'nginx + Lua + Redis';
+
+type Target = Pick<Candidate, 'name' | 'url'>;
 
 interface LatencyFigure {
   readonly name: string;
@@ -38,20 +38,22 @@ interface LatencyFigure {
 export const addedLatency: Scenario = {
   name: 'latency',
   title: 'added latency, open loop',
-  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
-    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
-    const targets: Target[] = [
-      { name: 'direct', port: providerPort, path: PROVIDER_PATH },
-      { name: 'gateway', port: Number(new URL(gateway.url).port), path: PROXY_PATH },
-    ];
-    if (nginx !== null) targets.push({ name: 'nginx', port: Number(new URL(nginx.url).port), path: PROVIDER_PATH });
+  async run({ gateway, provider }: Bench): Promise<ScenarioResult> {
     const headers = { authorization: `Bearer ${gateway.token}` };
+    const references: Candidate[] = [];
+    if (luaAvailable()) references.push(await startLua(provider, headers));
+    if (nginxAvailable()) references.push(await startNginx(provider, headers));
+    const targets: Target[] = [
+      { name: 'direct', url: `${provider.origin}${PROVIDER_PATH}` },
+      { name: 'gateway', url: `${gateway.url}${PROXY_PATH}` },
+      ...references,
+    ];
     const figures: LatencyFigure[] = [];
     try {
-      for (const { port, path } of targets) await warm(`http://127.0.0.1:${port}${path}`, headers);
+      for (const { url } of targets) await warm(url, headers);
       for (const perSecond of RATES) figures.push(...(await measureRate(targets, headers, perSecond)));
     } finally {
-      await nginx?.child.stop();
+      for (const reference of references) await reference.stop();
     }
     return {
       figures,
@@ -63,7 +65,7 @@ export const addedLatency: Scenario = {
           .filter(({ name }) => name !== 'direct')
           .map((f) => ({ label: `${f.name} @ ${f.perSecond}/s`, value: p === 50 ? f.addedP50Us : f.addedP99Us })),
       })),
-      notes: nginx === null ? ['nginx left out: not installed'] : ratios(figures),
+      notes: luaAvailable() ? ratios(figures) : [`${STORE} left out: not installed`],
     };
   },
 };
@@ -78,8 +80,8 @@ async function measureRate(
   perSecond: number,
 ): Promise<readonly LatencyFigure[]> {
   const blocks: OpenLoopResult[][] = targets.map(() => []);
-  const run = ({ port, path }: Target, seconds: number) =>
-    runOpenLoop({ port, path, headers, body: REQUEST_BODY, perSecond, seconds });
+  const run = ({ url }: Target, seconds: number) =>
+    runOpenLoop({ url, headers, body: REQUEST_BODY, perSecond, seconds });
   for (const target of targets) await run(target, 1);
   for (let block = 0; block < BLOCKS; block++) {
     for (const [i, target] of targets.entries()) blocks[i]!.push(await run(target, BLOCK_SECONDS));
@@ -144,7 +146,9 @@ function tableRow({ name, perSecond, stagesP50Us, ...figure }: LatencyFigure): R
 
 const ratios = (figures: readonly LatencyFigure[]): string[] =>
   RATES.map((rate) => {
-    const added = (name: string) => figures.find((f) => f.name === name && f.perSecond === rate)!.addedP50Us;
-    const times = (added('gateway') / added('nginx')).toFixed(1);
-    return `added p50 at ${rate}/s is ${times} × nginx's (goal ≤ 2); all figures in µs`;
+    const of = (name: string) => figures.find((f) => f.name === name && f.perSecond === rate)!;
+    const [own, reference] = [of('gateway'), of(STORE)];
+    const p50 = (own.addedP50Us / reference.addedP50Us).toFixed(2);
+    const p99 = (own.addedP99Us / reference.addedP99Us).toFixed(2);
+    return `added at ${rate}/s: p50 ${p50} × (goal ≤ 1.5), p99 ${p99} × (goal ≤ 2) that of ${STORE}; figures in µs`;
   });

@@ -1,6 +1,6 @@
 /** Scenario 4: 100 MiB up and down: throughput beside nginx, and memory. */
 import { Readable } from 'node:stream';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { residentBytes } from '../process-usage.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
 import { median } from '../statistics.js';
@@ -19,15 +19,17 @@ const MEBIBYTES = 100;
 const ROUNDS = 3;
 const BLOCK = Buffer.alloc(65_536, 'x');
 const SAMPLE_MS = 50;
+/** The provider is the bench's own. */
+const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
 
 export const bigBodies: Scenario = {
   name: 'bodies',
   title: `${MEBIBYTES} MiB down and up`,
-  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
-    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
+  async run({ gateway, provider }: Bench): Promise<ScenarioResult> {
+    const nginx = nginxAvailable() ? await startPlainNginx(provider.port) : null;
     const { pid } = gateway.dataPlane;
     const targets: { name: string; base: string; pid: number | null }[] = [
-      { name: 'direct', base: `http://127.0.0.1:${providerPort}`, pid: null },
+      { name: 'direct', base: provider.origin, pid: null },
       { name: 'gateway', base: `${gateway.url}/v1/proxy/openai/v1`, pid },
     ];
     if (nginx !== null) targets.push({ name: 'nginx', base: nginx.url, pid: nginx.child.pid });
@@ -103,14 +105,19 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 async function download(url: string, authorization: string): Promise<void> {
-  const { statusCode, body } = await request(url, { headers: { authorization } });
+  const { statusCode, body } = await request(url, { dispatcher, headers: { authorization } });
   if (statusCode !== 200) throw new Error(`download answered ${statusCode}`);
   for await (const _chunk of body);
 }
 
 async function upload(url: string, authorization: string, bytes: number): Promise<void> {
   const headers = { authorization, 'content-type': 'application/octet-stream', 'content-length': String(bytes) };
-  const { statusCode, body } = await request(url, { method: 'POST', headers, body: Readable.from(blocks(bytes)) });
+  const { statusCode, body } = await request(url, {
+    dispatcher,
+    method: 'POST',
+    headers,
+    body: Readable.from(blocks(bytes)),
+  });
   const answer = (await body.json()) as { bytes: number };
   if (statusCode !== 200 || answer.bytes !== bytes)
     throw new Error(`upload answered ${statusCode}, ${answer.bytes} bytes`);

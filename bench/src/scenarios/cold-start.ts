@@ -87,7 +87,7 @@ async function pass(
   tokens: readonly string[],
   secondsMax: number,
 ): Promise<PassFigure> {
-  const { port } = new URL(gateway.url);
+  const { origin, port } = new URL(gateway.url);
   const before = await state(gateway);
   const startMs = performance.now();
   const endMs = startMs + 1_000 * secondsMax;
@@ -95,7 +95,7 @@ async function pass(
   let errors = 0;
   const lane = (): Promise<void> =>
     new Promise((resolve) => {
-      const connection = new KeepAliveConnection(Number(port));
+      const connection = new KeepAliveConnection(origin);
       const ask = (): void => {
         if (next >= tokens.length || performance.now() >= endMs || connection.broken) {
           connection.close();

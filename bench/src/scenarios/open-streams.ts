@@ -3,7 +3,8 @@
  * lost. The same through nginx, and straight from the provider, one after the other.
  */
 import { execFileSync } from 'node:child_process';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { connectTo } from '../load/connect-to.js';
 import { residentBytes } from '../process-usage.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
 import { percentile } from '../statistics.js';
@@ -43,19 +44,17 @@ interface Held {
 export const openStreams: Scenario = {
   name: 'streams',
   title: 'open event streams',
-  async run({ gateway, providerPort }: Bench): Promise<ScenarioResult> {
+  async run({ gateway, provider }: Bench): Promise<ScenarioResult> {
     const streams = descriptorLimit() >= 2 * STREAMS_MAX + OTHER_DESCRIPTORS ? STREAMS_MAX : STREAMS;
-    const nginx = nginxAvailable() ? await startPlainNginx(providerPort) : null;
+    const nginx = nginxAvailable() ? await startPlainNginx(provider.port) : null;
     const figures: StreamsFigure[] = [];
     try {
-      figures.push(await measure('direct', providerPort, '/v1/responses', streams, '', null));
+      figures.push(await measure('direct', provider.origin, '/v1/responses', streams, '', null));
       const { pid } = gateway.dataPlane;
-      const gatewayPort = Number(new URL(gateway.url).port);
       const path = '/v1/proxy/openai/v1/responses';
-      figures.push(await measure('gateway', gatewayPort, path, streams, gateway.token, pid));
+      figures.push(await measure('gateway', gateway.url, path, streams, gateway.token, pid));
       if (nginx !== null) {
-        const port = Number(new URL(nginx.url).port);
-        figures.push(await measure('nginx', port, '/v1/responses', streams, '', nginx.child.pid));
+        figures.push(await measure('nginx', nginx.url, '/v1/responses', streams, '', nginx.child.pid));
       }
     } finally {
       await nginx?.child.stop();
@@ -90,7 +89,7 @@ const descriptorLimit = (): number => {
 
 async function measure(
   name: string,
-  port: number,
+  origin: string,
   path: string,
   streams: number,
   token: string,
@@ -99,10 +98,12 @@ async function measure(
   const before = pid === null ? 0 : residentBytes(pid);
   const held: Held = { sockets: [], delaysMs: [], events: 0, opened: 0, lost: 0 };
   const request =
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nauthorization: Bearer ${token}\r\n` +
     `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
   for (let opened = 0; opened < streams; opened += OPEN_AT_ONCE) {
-    const batch = Array.from({ length: Math.min(OPEN_AT_ONCE, streams - opened) }, () => openOne(port, request, held));
+    const batch = Array.from({ length: Math.min(OPEN_AT_ONCE, streams - opened) }, () =>
+      openOne(origin, request, held),
+    );
     held.sockets.push(...(await Promise.all(batch)));
   }
   held.events = 0;
@@ -125,9 +126,10 @@ async function measure(
   };
 }
 
-function openOne(port: number, request: string, held: Held): Promise<Socket> {
+function openOne(origin: string, request: string, held: Held): Promise<Socket> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    const socket = connectTo(origin);
+    socket.write(request);
     const timer = setTimeout(resolve, OPEN_TIMEOUT_MS, socket);
     let first = true;
     socket.on('data', (chunk: Buffer) => {

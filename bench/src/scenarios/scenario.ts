@@ -1,10 +1,11 @@
 /** What a scenario is given and what it gives back. */
 import type { GatewayStack } from '../gateway-stack.js';
+import type { Provider } from '../provider.js';
 import type { Chart } from '../report.js';
 
 export interface Bench {
   readonly gateway: GatewayStack;
-  readonly providerPort: number;
+  readonly provider: Provider;
   /** Until the bound of the whole run. A scenario whose length depends on the machine stays within it. */
   secondsLeft(): number;
 }

@@ -50,13 +50,13 @@ type Measure = () => Promise<Omit<Sample, 'requests'>>;
 export const soak: Scenario = {
   name: 'soak',
   title: 'a million requests',
-  async run({ gateway, providerPort, secondsLeft }: Bench): Promise<ScenarioResult> {
+  async run({ gateway, provider, secondsLeft }: Bench): Promise<ScenarioResult> {
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const agents = [bearer(gateway.token), bearer(gateway.otherToken)];
     const url = `${gateway.url}${PROXY_PATH}`;
     const limit = Math.min(SECONDS_MAX, secondsLeft() - SECONDS_FOR_THE_REST);
     const figures = [await load('gateway', url, agents, REQUESTS, limit, () => gatewayMemory(gateway))];
-    const fastify = await fastifyReplyFrom(providerPort, {});
+    const fastify = await fastifyReplyFrom(provider, {});
     try {
       const memory = referenceMemory(fastify);
       figures.push(await load(fastify.name, fastify.url, [{}], REFERENCE_REQUESTS, REFERENCE_SECONDS_MAX, memory));

@@ -1,0 +1,27 @@
+/** The stand-in provider in its own process. It speaks TLS, as all real ones do: what that costs is part of every figure. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@acg/test/free-port';
+import { startChild } from './child.js';
+import { temporaryDirectory } from './teardown.js';
+
+export interface Provider {
+  readonly origin: string;
+  readonly port: number;
+  /** Environment of a Node process that is to trust its certificate. */
+  readonly trust: Readonly<Record<string, string>>;
+}
+
+export async function startProvider(): Promise<Provider> {
+  const directory = temporaryDirectory();
+  const [key, certificate] = [join(directory, 'provider.key'), join(directory, 'provider.crt')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', '/CN=bench provider', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', key, '-out', certificate];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, ...files], { stdio: 'pipe' });
+  const port = await freePort();
+  const script = fileURLToPath(new URL('./mock-provider.js', import.meta.url));
+  await startChild('mock provider', process.execPath, [script, String(port), key, certificate], port);
+  return { origin: `https://127.0.0.1:${port}`, port, trust: { NODE_EXTRA_CA_CERTS: certificate } };
+}
