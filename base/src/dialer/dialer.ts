@@ -5,7 +5,13 @@
  * the environment are never used.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedAddress } from '../egress/check-url.js';
 import { CidrList, unmapped } from '../egress/cidr-list.js';
@@ -58,6 +64,8 @@ export class Dialer {
   readonly #ipv6 = new Ipv6Reach();
   /** The last session of each upstream: the next handshake is shorter with it. */
   readonly #sessions = new LRUCache<string, Buffer>({ max: SESSIONS_MAX });
+  /** One for all: left to itself, each connection makes its own. */
+  #secureContext: SecureContext | null = null;
 
   constructor(options: DialerOptions) {
     this.#options = options;
@@ -116,6 +124,7 @@ export class Dialer {
             port,
             ALPNProtocols: ['http/1.1'],
             session: this.#sessions.get(sessionKey),
+            secureContext: this.#context(),
             ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
           } as ConnectionOptions)
         : connectTcp({ ...reading, host, port });
@@ -125,6 +134,11 @@ export class Dialer {
       if (socket !== null && secure) this.#keepSessions(sessionKey, socket as TLSSocket);
       done(error, socket);
     });
+  }
+
+  #context(): SecureContext {
+    this.#secureContext ??= createSecureContext();
+    return this.#secureContext;
   }
 
   #peerProblem(hostname: string, socket: Socket): Error | null {

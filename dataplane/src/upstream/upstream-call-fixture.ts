@@ -1,7 +1,7 @@
 /** For tests: a dialer, one upstream call and what became of it, and certificates that this process trusts. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureContext, SecureContextOptions } from 'node:tls';
@@ -132,7 +132,7 @@ export function makeCertificate(names: string): Certificate {
   return made;
 }
 
-/** From now on connections of this process trust it, as NODE_EXTRA_CA_CERTS would from the process's start. */
+/** Dialers that are made from now on trust it, as NODE_EXTRA_CA_CERTS would from the process's start. */
 export function trust(certificate: Certificate): void {
   const tls = createRequire(import.meta.url)('node:tls') as {
     createSecureContext(options?: SecureContextOptions): SecureContext;
@@ -143,4 +143,5 @@ export function trust(certificate: Certificate): void {
     made.context.addCACert(certificate.cert);
     return made;
   };
+  syncBuiltinESMExports();
 }
