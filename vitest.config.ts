@@ -13,7 +13,9 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['{base,proto,dataplane,controlplane,controlplane/cli,singlenode,test,bench}/src/**/*.test.ts'],
+    include: [
+      '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,test,bench}/src/**/*.test.ts',
+    ],
     globalSetup: ['test/src/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 4,

@@ -78,11 +78,12 @@ export function buildService(config: Config, log: Logger): Service {
   healthRoutes(app, health);
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);
-  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics });
+  const catalogue = loadCatalogue(config.providersFile);
+  const { standIns } = catalogue;
+  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
-  const catalogue = loadCatalogue(config.providersFile);
   const tenantNames = new TenantNames();
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });

@@ -76,7 +76,13 @@ const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['agents', (sql) => agents.listAgents(sql, small.orgId, { projectId: small.projectId }, PAGE)],
   [
     'accounts',
-    (sql) => accounts.listAccounts(sql, small.orgId, { agentId: null, projectId: null, status: null }, PAGE),
+    (sql) =>
+      accounts.listAccounts(
+        sql,
+        small.orgId,
+        { agentId: null, projectId: null, status: null, credentialId: null },
+        PAGE,
+      ),
   ],
   ['keys', (sql) => keys.listLiveKeys(sql, small.orgId, ANY_KEY, {}, PAGE)],
   ['projects', (sql) => projects.listProjects(sql, small.orgId, null, {}, PAGE)],

@@ -2701,6 +2701,13 @@ export interface components {
              * @enum {string}
              */
             mail: "smtp" | "outbox";
+            /** @description Providers that only stand in for trials, with what they take; from PROVIDERS_FILE. */
+            standIns: {
+                providerSlug: string;
+                credentials: {
+                    [key: string]: string;
+                };
+            }[];
         };
         GetStatusReply: {
             /** @enum {string} */
@@ -5850,6 +5857,8 @@ export interface operations {
                 agentId?: string;
                 projectId?: string;
                 status?: "active" | "needs_credentials";
+                /** @description Those that use this shared credential. */
+                credentialId?: string;
             };
             header?: never;
             path?: never;

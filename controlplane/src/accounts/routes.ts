@@ -27,7 +27,12 @@ export function accountRoutes(app: App, accounts: AccountService, tests: Credent
       const { limit, offset } = page(query);
       const { rows, total } = await accounts.list(
         actor,
-        { agentId: query.agentId ?? null, projectId: query.projectId ?? null, status: query.status ?? null },
+        {
+          agentId: query.agentId ?? null,
+          projectId: query.projectId ?? null,
+          status: query.status ?? null,
+          credentialId: query.credentialId ?? null,
+        },
         { limit, offset },
       );
       return { accounts: [...rows], total, limit, offset };

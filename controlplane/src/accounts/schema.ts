@@ -67,6 +67,7 @@ export const AccountQuery = Type.Object({
   agentId: Type.Optional(Uuid),
   projectId: Type.Optional(Uuid),
   status: Type.Optional(AccountStatus),
+  credentialId: Type.Optional(Type.String({ format: 'uuid', description: 'Those that use this shared credential.' })),
 });
 const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
 export type ListedAccount = Static<typeof ListedAccount>;

@@ -43,6 +43,8 @@ export interface AccountFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly status: AccountRow['status'] | null;
+  /** Of a shared credential. */
+  readonly credentialId: string | null;
 }
 
 interface ListedAccountRow extends AccountRow {
@@ -52,13 +54,14 @@ interface ListedAccountRow extends AccountRow {
 export async function listAccounts(
   sql: Sql,
   orgId: string,
-  { agentId, projectId, status }: AccountFilter,
+  { agentId, projectId, status, credentialId }: AccountFilter,
   page: Page,
 ): Promise<Listed<ListedAccountRow>> {
   const where = sql`
     org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})
     ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}
-    ${status === null ? sql`` : sql`and ${statusOf(sql)} = ${status}`}`;
+    ${status === null ? sql`` : sql`and ${statusOf(sql)} = ${status}`}
+    ${credentialId === null ? sql`` : sql`and credential_id = ${credentialId}`}`;
   const rows = await sql<ListedAccountRow[]>`
     select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
       from provider_accounts where ${where}

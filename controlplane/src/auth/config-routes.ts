@@ -13,6 +13,10 @@ const ConfigReply = Type.Object({
     description: 'first: nobody has signed up yet, and the first may.',
   }),
   mail: Type.Enum(['smtp', 'outbox'], { description: 'outbox: mails stay as files on the server.' }),
+  standIns: Type.Array(
+    Type.Object({ providerSlug: Type.String(), credentials: Type.Record(Type.String(), Type.String()) }),
+    { description: 'Providers that only stand in for trials, with what they take; from PROVIDERS_FILE.' },
+  ),
 });
 
 interface PublicConfig {
@@ -20,11 +24,17 @@ interface PublicConfig {
   readonly proxyUrl: string | null;
   readonly publicUrl: string;
   readonly mail: 'smtp' | 'outbox';
+  /** Known to everybody, as the operator said by naming them so. */
+  readonly standIns: readonly {
+    readonly providerSlug: string;
+    readonly credentials: Readonly<Record<string, string>>;
+  }[];
 }
 
 export function configRoutes(app: App, config: PublicConfig, signup: SignupPolicy): void {
   app.get('/v1/config', { config: { access: 'public' }, schema: { response: { 200: ConfigReply } } }, async () => ({
     ...config,
+    standIns: [...config.standIns],
     signup: await signup.now(),
   }));
 }

@@ -42,6 +42,7 @@ import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
 import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
 const EVENT_MAIL_INTERVAL_MS = 2_000;
@@ -55,6 +56,7 @@ interface IdentityParts {
   readonly cookie: SessionCookie;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
+  readonly standIns: Catalogue['standIns'];
 }
 
 interface Identity {
@@ -65,7 +67,7 @@ interface Identity {
 
 export function buildIdentity(
   app: App,
-  { config, log, sql, tokens, cookie, authenticator, metrics }: IdentityParts,
+  { config, log, sql, tokens, cookie, authenticator, metrics, standIns }: IdentityParts,
 ): Identity {
   const background = new Background(log);
   const mailer = new Mailer(
@@ -83,7 +85,8 @@ export function buildIdentity(
   const sessions = new Sessions(sql, tokens);
   const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup);
   const { version, proxyUrl, publicUrl } = config;
-  configRoutes(app, { version, proxyUrl, publicUrl, mail: config.smtpUrl === null ? 'outbox' : 'smtp' }, signup);
+  const mail = config.smtpUrl === null ? 'outbox' : 'smtp';
+  configRoutes(app, { version, proxyUrl, publicUrl, mail, standIns }, signup);
   organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'));
   authRoutes(app, { auth, sessions, recovery, throttle });
   deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);

@@ -20,6 +20,7 @@ test('config: what a client must know before a login, and no more', async () => 
       publicUrl: plane().config.publicUrl,
       signup: 'open',
       mail: 'outbox',
+      standIns: [],
     },
   ]);
 });

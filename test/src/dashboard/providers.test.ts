@@ -48,10 +48,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   await page.getByRole('button', { name: 'Rotate Support bot at OpenAI' }).click();
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page
-    .getByRole('alert')
-    .getByText(/does not take this credential/)
-    .waitFor();
+  await page.getByText(/does not take this credential/).waitFor();
   await visitor.inspect('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
@@ -115,6 +112,95 @@ test('providers: one’s own is made with a preview; a new host puts its account
   await page.getByLabel('Type inhouse to go on').fill('inhouse');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete provider' }).click();
   await page.getByText('None yet').waitFor();
+  expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
+});
+
+test('providers: a shared credential is stored once, used by several agents and rotated for all at once', async () => {
+  const { visitor, call } = await ownerWithAccount();
+  const { page } = visitor;
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  for (const name of ['Crawler', 'Writer']) await call('POST', '/v1/agents', { projectId, name });
+  await visitor.goto('/providers?tab=shared');
+  await page.getByText('Nothing is shared yet').waitFor();
+  await page.getByRole('button', { name: 'New shared credential' }).click();
+  await page.getByLabel('Name').fill('Team key');
+  await page.getByLabel('API key').fill(BAD);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+  await page.getByText(/does not take this credential/).waitFor();
+  await visitor.inspect('providers-shared-new');
+  await page.getByLabel('API key').fill(GOOD);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+
+  const drawer = page.getByRole('dialog', { name: 'Team key' });
+  const choose = async (name: string): Promise<void> => {
+    await drawer.getByRole('combobox', { name: 'Share with' }).fill(name);
+    await page.getByRole('option', { name }).click();
+    await drawer.getByRole('button', { name: 'Share' }).click();
+  };
+  await choose('Crawler');
+  await drawer.getByText('Used by 1 agent').waitFor();
+  visitor.expectFailure(409, /\/v1\/providers\/accounts$/);
+  await choose('Support bot');
+  await drawer.getByText(/The agent has an account with openai already/).waitFor();
+  await visitor.inspect('providers-shared-agents');
+  expect(page.url()).toContain('credential=');
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await drawer.waitFor({ state: 'detached' });
+
+  // Where an account is added, it is offered.
+  await page.getByRole('tab', { name: 'Accounts' }).click();
+  await page.getByRole('button', { name: 'Add account' }).click();
+  await page.getByRole('combobox', { name: 'Agent' }).fill('Writer');
+  await page.getByRole('option', { name: 'Writer' }).click();
+  await page.getByLabel('Credential', { exact: true }).last().selectOption({ label: 'Shared: Team key' });
+  await visitor.inspect('providers-account-new');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('row', { name: /Writer.*stored, shared/ }).waitFor();
+
+  await page.getByRole('tab', { name: 'Shared credentials' }).click();
+  await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();
+  await visitor.inspect('providers-shared');
+  expect(await page.getByRole('button', { name: 'Delete Team key' }).getAttribute('title')).toContain('Agents use it');
+  await page.getByRole('button', { name: 'Test Team key' }).click();
+  await page.getByText(/The provider takes the credential/).waitFor();
+  await page.getByRole('button', { name: 'Rotate Team key' }).click();
+  await page.getByText('2 agents call with the new one').waitFor();
+  await page.getByLabel('API key').fill(BETTER);
+  await page.getByRole('button', { name: 'Test and store' }).click();
+  await page.getByText('Team key is rotated for 2 agents').waitFor();
+  const kept = await page.evaluate(
+    'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
+  );
+  for (const key of [GOOD, BETTER, BAD]) expect(`${kept} ${page.url()}`).not.toContain(key);
+
+  await page.getByRole('link', { name: 'Team key' }).click();
+  for (const name of ['Crawler', 'Writer']) {
+    await drawer.getByRole('button', { name: `Take away from ${name}` }).click();
+    await drawer.getByRole('link', { name }).waitFor({ state: 'detached' });
+  }
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Delete Team key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete credential' }).click();
+  await page.getByText('Nothing is shared yet').waitFor();
+});
+
+test('providers: an account is added here for any agent; the provider’s answer says what is wrong', async () => {
+  const { visitor, call } = await ownerWithAccount();
+  const { page } = visitor;
+  await visitor.goto('/providers');
+  await page.getByRole('button', { name: 'Add account' }).click();
+  await page.getByRole('combobox', { name: 'Agent' }).click();
+  await page.getByRole('option', { name: 'Support bot' }).click();
+  await page.getByLabel('API key').fill(GOOD);
+  visitor.expectFailure(409, /\/v1\/providers\/accounts$/);
+  await page.getByRole('button', { name: 'Test and add' }).click();
+  await page.getByText(/The agent has an account with openai already/).waitFor();
+  visitor.expectFailure(400, /\/v1\/providers\/accounts\/test$/);
+  await page.getByLabel('API key').fill('short');
+  await page.getByRole('button', { name: 'Test and add' }).click();
+  await page.getByText('API key must have at least 8 characters').waitFor();
+  expect(await page.getByLabel('API key').getAttribute('aria-invalid')).toBe('true');
+  await page.getByRole('button', { name: 'Cancel' }).click();
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
 });
 

@@ -86,5 +86,9 @@ test('webhooks: an address that is refused is said so beside the form', async ()
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
   await page.getByLabel('Address').fill('http://169.254.169.254/latest');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('dialog').getByRole('alert').getByText(/url/i).waitFor();
+  const address = page.getByLabel('Address');
+  await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
+  await page.getByText(/^Address the port|^Address the host|^Address .* is not a public address/).waitFor();
+  expect(await address.evaluate('(field) => field === document.activeElement')).toBe(true);
+  expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0);
 });

@@ -69,6 +69,12 @@ test('shared: one rotation is every account’s, and no answer holds the value',
   const projectId = await project();
   const agents = await Promise.all([agentOn(id, projectId), agentOn(id, await project())]);
   for (const { secretKey } of agents) expect(await injected(secretKey)).toContain('key-first-0123456789');
+  await agentOn(await newShared(), projectId);
+  const users = (await admin.call('GET', `/v1/providers/accounts?credentialId=${id}`)).body;
+  expect(users.total).toBe(2);
+  expect(users.accounts.map(({ agentId }: { agentId: string }) => agentId).sort()).toEqual(
+    agents.map((agent) => agent.id).sort(),
+  );
   const rotated = await admin.call('POST', `/v1/credentials/${id}/rotate`, {
     credentials: { apiKey: 'key-second-0123456789' },
   });

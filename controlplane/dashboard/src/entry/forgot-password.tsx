@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/api.js';
 import { useConfig } from '../api/session.js';
-import { Failure } from '../parts/failure.js';
+import { formProblem } from '../parts/form-problem.js';
 import { EntryPage } from './entry-page.js';
 
 export function ForgotPassword() {
@@ -12,6 +12,7 @@ export function ForgotPassword() {
   const ask = useMutation({
     mutationFn: (to: string) => api.post('/v1/auth/forgot-password', { body: { email: to } }),
   });
+  const problem = formProblem(ask.error, { email: 'E-mail' });
   const mail = useConfig().data?.mail;
   return (
     <EntryPage
@@ -24,8 +25,10 @@ export function ForgotPassword() {
         </Anchor>
       }
     >
+      {problem.above}
       <TextInput
         label="E-mail"
+        error={problem.at('email')}
         type="email"
         autoComplete="username"
         required
@@ -34,7 +37,6 @@ export function ForgotPassword() {
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
-      {ask.error !== null && <Failure error={ask.error} />}
       {ask.isSuccess && (
         <Alert color="green" variant="light" role="status" title="On its way">
           If there is an account with that address, the mail is sent.

@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useConfig, useSignIn } from '../api/session.js';
-import { Failure } from '../parts/failure.js';
+import { formProblem } from '../parts/form-problem.js';
 import { EntryPage } from './entry-page.js';
 import { returnPath } from './return-path.js';
 import { useWait } from './wait.js';
@@ -15,7 +15,9 @@ export function SignIn() {
   const [password, setPassword] = useState('');
   const signIn = useSignIn();
   const wait = useWait(signIn.error);
+  const problem = formProblem(signIn.error, { email: 'E-mail', password: 'Password' });
   const config = useConfig().data;
+  const isWrong = signIn.error instanceof ApiError && signIn.error.status === 401;
   const submit = () =>
     signIn.mutate(
       { email: email.trim(), password },
@@ -42,8 +44,10 @@ export function SignIn() {
           Your session has ended. Sign in to go on where you were.
         </Alert>
       )}
+      {isWrong ? <Wrong /> : problem.above}
       <TextInput
         label="E-mail"
+        error={problem.at('email')}
         type="email"
         name="email"
         autoComplete="username"
@@ -55,6 +59,7 @@ export function SignIn() {
       />
       <PasswordInput
         label="Password"
+        {...problem.atSecret('password')}
         name="password"
         autoComplete="current-password"
         required
@@ -63,7 +68,6 @@ export function SignIn() {
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
-      {signIn.error !== null && <Wrong error={signIn.error} />}
       <Button type="submit" fullWidth loading={signIn.isPending} disabled={wait > 0}>
         {wait > 0 ? `Again in ${wait} s` : 'Sign in'}
       </Button>
@@ -74,11 +78,8 @@ export function SignIn() {
   );
 }
 
-const Wrong = ({ error }: { readonly error: unknown }) =>
-  error instanceof ApiError && error.status === 401 ? (
-    <Alert color="red" variant="light" role="alert">
-      E-mail or password is wrong.
-    </Alert>
-  ) : (
-    <Failure error={error} />
-  );
+const Wrong = () => (
+  <Alert color="red" variant="light" role="alert">
+    E-mail or password is wrong.
+  </Alert>
+);

@@ -2,11 +2,12 @@ import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link, useLocation } from 'wouter';
 import { useConfig, useSignUp } from '../api/session.js';
-import { Failure } from '../parts/failure.js';
+import { formProblem } from '../parts/form-problem.js';
 import { EntryPage } from './entry-page.js';
 import { useWait } from './wait.js';
 
 const PASSWORD_MIN = 10;
+const LABELS = { name: 'Your name', orgName: 'Organization', email: 'E-mail', password: 'Password' };
 
 export function SignUp() {
   const [, navigate] = useLocation();
@@ -19,6 +20,7 @@ export function SignUp() {
       password: (value) => (value.length < PASSWORD_MIN ? `At least ${PASSWORD_MIN} characters` : null),
     },
   });
+  const problem = formProblem(signUp.error, LABELS);
   const closed = config?.signup === 'closed';
   const submit = form.onSubmit((values) =>
     signUp.mutate(
@@ -40,6 +42,7 @@ export function SignUp() {
         </>
       }
     >
+      {problem.above}
       {closed && (
         <Alert color="indigo" variant="light">
           New accounts are made by invitation here. Ask somebody who has one.
@@ -53,6 +56,7 @@ export function SignUp() {
         withAsterisk={false}
         autoFocus
         {...form.getInputProps('name')}
+        error={problem.at('name')}
       />
       <TextInput
         label="Organization"
@@ -61,6 +65,7 @@ export function SignUp() {
         required
         withAsterisk={false}
         {...form.getInputProps('orgName')}
+        error={problem.at('orgName')}
       />
       <TextInput
         label="E-mail"
@@ -69,6 +74,7 @@ export function SignUp() {
         required
         withAsterisk={false}
         {...form.getInputProps('email')}
+        error={problem.at('email')}
       />
       <PasswordInput
         label="Password"
@@ -78,8 +84,8 @@ export function SignUp() {
         required
         withAsterisk={false}
         {...form.getInputProps('password')}
+        {...problem.atSecret('password')}
       />
-      {signUp.error !== null && <Failure error={signUp.error} />}
       <Button type="submit" fullWidth loading={signUp.isPending} disabled={closed || wait > 0}>
         {wait > 0 ? `Again in ${wait} s` : 'Make the account'}
       </Button>

@@ -8,7 +8,8 @@ import { api } from '../api/api.js';
 const OFFERED = 20;
 const TYPING_MS = 200;
 
-interface AgentChoiceProps extends Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'w' | 'withAsterisk'> {
+interface AgentChoiceProps
+  extends Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'w' | 'withAsterisk' | 'error'> {
   /** Id; empty: none. */
   readonly value: string;
   readonly onChange: (id: string) => void;

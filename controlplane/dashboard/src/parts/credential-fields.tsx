@@ -1,5 +1,6 @@
 /** Inputs for what a provider needs to know of an account, as the API describes them. */
 import { PasswordInput, TextInput } from '@mantine/core';
+import type { FormProblem } from './form-problem.js';
 
 export interface CredentialField {
   readonly name: string;
@@ -16,9 +17,15 @@ interface CredentialFieldsProps {
   readonly fields: readonly CredentialField[];
   readonly values: CredentialValues;
   readonly onChange: (values: CredentialValues) => void;
+  readonly problem?: FormProblem;
 }
 
-export const CredentialFields = ({ fields, values, onChange }: CredentialFieldsProps) =>
+/** As they are called in the body of a request. */
+const NAME_IN_BODY = 'credentials';
+export const credentialLabels = (fields: readonly CredentialField[] = []): Record<string, string> =>
+  Object.fromEntries(fields.map(({ name, label }) => [`${NAME_IN_BODY}.${name}`, label]));
+
+export const CredentialFields = ({ fields, values, onChange, problem }: CredentialFieldsProps) =>
   fields.map(({ name, label, required, secret, placeholder, hint }) => {
     const Input = secret ? PasswordInput : TextInput;
     return (
@@ -34,6 +41,7 @@ export const CredentialFields = ({ fields, values, onChange }: CredentialFieldsP
         data-1p-ignore
         data-lpignore="true"
         spellCheck={false}
+        {...problem?.atSecret(`${NAME_IN_BODY}.${name}`)}
         value={values[name] ?? ''}
         onChange={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
       />

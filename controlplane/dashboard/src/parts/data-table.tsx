@@ -50,6 +50,8 @@ interface DataTableProps<Data, Row> {
   readonly empty: ReactNode;
 }
 
+/** Its column is the last: what one can do stands on the right. */
+const BUTTONS = 'Actions';
 const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
 /** Below it a table has no room. */
 export const NARROW = '(max-width: 48em)';
@@ -117,7 +119,7 @@ function Rows<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data,
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ header, numeric }) => (
-              <Table.Th key={header} ta={numeric === true ? 'right' : 'left'}>
+              <Table.Th key={header} ta={numeric === true || header === BUTTONS ? 'right' : 'left'}>
                 {header}
               </Table.Th>
             ))}

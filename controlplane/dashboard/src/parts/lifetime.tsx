@@ -21,12 +21,14 @@ interface LifetimeProps {
   /** Days; empty: no end. */
   readonly value: string;
   readonly onChange: (days: string) => void;
+  readonly error?: string | undefined;
 }
 
-export const Lifetime = ({ value, onChange }: LifetimeProps) => (
+export const Lifetime = ({ value, onChange, error }: LifetimeProps) => (
   <NativeSelect
     label="Good for"
     data={LIFETIMES}
+    error={error}
     value={value}
     onChange={(event) => onChange(event.currentTarget.value)}
   />

@@ -1,24 +1,32 @@
 /** Credentials stored for agents at providers: tried, replaced and removed. What is typed is in no cache and no news. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api.js';
+import { FieldError } from '../api/field-problem.js';
 import { queryClient } from '../api/query-client.js';
 
 const SERVER_ERROR = 500;
+const OF_ACCOUNTS: ReadonlySet<unknown> = new Set(['accounts', 'credentials']);
 
 export interface Credentials {
   readonly providerSlug: string;
   readonly credentials: Record<string, string>;
 }
 
-export const accountsChanged = () => queryClient.invalidateQueries({ queryKey: ['accounts'] });
+/** Shared credentials, too: they count their accounts, and both go out of use together. */
+export const accountsChanged = () =>
+  queryClient.invalidateQueries({ predicate: ({ queryKey }) => OF_ACCOUNTS.has(queryKey[0]) });
 
 /** Throws what the provider has against the credential; what could not be tested passes. Answers a request's body. */
 export async function testFirst({ providerSlug, credentials }: Credentials) {
   // What is in it differs by provider, so the API's document does not say.
   const body = { providerSlug, credentials: credentials as Record<string, never> };
   const test = await api.post('/v1/providers/accounts/test', { body });
-  if (!test.ok && test.status !== null && test.status < SERVER_ERROR)
-    throw new Error(test.hint ?? `The provider answers ${test.status}.`);
+  if (!test.ok && test.status !== null && test.status < SERVER_ERROR) {
+    const text = test.hint ?? `The provider answers ${test.status}.`;
+    const [field, ...others] = Object.keys(credentials);
+    // Of several nobody knows which is wrong.
+    throw field !== undefined && others.length === 0 ? new FieldError(`credentials.${field}`, text) : new Error(text);
+  }
   return body;
 }
 

@@ -82,7 +82,16 @@ test('catalogue: a base URL of the operator wins over a tenant’s and is not ch
   expect(overridden.get('openai')!.baseUrl).toBe('https://api.openai.com');
 });
 
+test('catalogue: a stand-in is one by what everybody may know of it', () => {
+  const standInCredentials = { apiKey: 'sk-known-to-everybody' };
+  const file = JSON.stringify({ openai: { baseUrl: 'http://127.0.0.1:9001', standInCredentials } });
+  expect(withFile(file, loadCatalogue).standIns).toEqual([{ providerSlug: 'openai', credentials: standInCredentials }]);
+  expect(withFile('{"openai":{"baseUrl":"http://127.0.0.1:9001"}}', loadCatalogue).standIns).toEqual([]);
+});
+
 test.each([
+  ['{"openai":{"baseUrl":"http://x","standInCredentials":"k"}}', /standInCredentials must be an object/],
+  ['{"openai":{"baseUrl":"http://x","standInCredentials":{"key":"k"}}}', /standInCredentials: unknown field "key"/],
   ['{', /PROVIDERS_FILE: /],
   ['[]', /must hold a JSON object/],
   ['{"openia":{"baseUrl":"http://x"}}', /no built-in provider is called "openia"/],

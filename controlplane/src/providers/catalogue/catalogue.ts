@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
 import { anthropic } from './anthropic.js';
+import { parseCredentials } from './credentials.js';
 import { openai } from './openai.js';
-import type { BuiltInProvider } from './provider.js';
+import type { BuiltInProvider, Credentials } from './provider.js';
 import { resend } from './resend.js';
 import { s3 } from './s3.js';
 import { supabase } from './supabase.js';
@@ -12,10 +13,25 @@ import { vercel } from './vercel.js';
 const BUILT_IN: readonly BuiltInProvider[] = [openai, anthropic, supabase, vercel, resend, s3];
 export const BUILT_IN_SLUGS: ReadonlySet<string> = new Set(BUILT_IN.map((provider) => provider.slug));
 
+/** A provider that is none: it answers on the operator's machine, to credentials that everybody may know. */
+interface StandIn {
+  readonly providerSlug: string;
+  readonly credentials: Credentials;
+}
+
+interface Override {
+  readonly baseUrl: string;
+  /** Null: the provider itself. */
+  readonly standIn: StandIn | null;
+}
+
 export class Catalogue {
   readonly #bySlug: ReadonlyMap<string, BuiltInProvider>;
 
-  constructor(readonly providers: readonly BuiltInProvider[] = BUILT_IN) {
+  constructor(
+    readonly providers: readonly BuiltInProvider[] = BUILT_IN,
+    readonly standIns: readonly StandIn[] = [],
+  ) {
     this.#bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
   }
 
@@ -30,12 +46,13 @@ export function loadCatalogue(file: string | null): Catalogue {
   const overrides = parseOverrides(readOverrides(file));
   return new Catalogue(
     BUILT_IN.map((provider) => {
-      const baseUrl = overrides.get(provider.slug);
+      const baseUrl = overrides.get(provider.slug)?.baseUrl;
       // The operator's address wins over a tenant's, and is not checked against private networks.
       return baseUrl === undefined
         ? provider
         : { ...provider, baseUrl, address: () => ({ baseUrl, tenantGiven: false }) };
     }),
+    [...overrides.values()].flatMap(({ standIn }) => standIn ?? []),
   );
 }
 
@@ -47,16 +64,20 @@ function readOverrides(file: string): unknown {
   }
 }
 
-function parseOverrides(document: unknown): ReadonlyMap<string, string> {
+function parseOverrides(document: unknown): ReadonlyMap<string, Override> {
   if (!isObject(document))
     throw wrong('must hold a JSON object such as {"openai":{"baseUrl":"http://127.0.0.1:9001"}}');
-  const overrides = new Map<string, string>();
+  const overrides = new Map<string, Override>();
   for (const [slug, entry] of Object.entries(document)) {
-    if (!BUILT_IN_SLUGS.has(slug)) throw wrong(`no built-in provider is called ${JSON.stringify(slug)}`);
+    const provider = BUILT_IN.find((one) => one.slug === slug);
+    if (provider === undefined) throw wrong(`no built-in provider is called ${JSON.stringify(slug)}`);
     if (!isObject(entry)) throw wrong(`${slug} must be an object with baseUrl`);
-    const other = Object.keys(entry).find((key) => key !== 'baseUrl');
+    const other = Object.keys(entry).find((key) => key !== 'baseUrl' && key !== 'standInCredentials');
     if (other !== undefined) throw wrong(`${slug} has the unknown field ${JSON.stringify(other)}`);
-    overrides.set(slug, parseBaseUrl(slug, entry.baseUrl));
+    overrides.set(slug, {
+      baseUrl: parseBaseUrl(slug, entry.baseUrl),
+      standIn: parseStandIn(provider, entry.standInCredentials),
+    });
   }
   return overrides;
 }
@@ -68,6 +89,16 @@ function parseBaseUrl(slug: string, value: unknown): string {
     throw wrong(`${slug}.baseUrl must be an http:// or https:// URL without user, query or fragment`);
   }
   return url.href.replace(/\/+$/, '');
+}
+
+function parseStandIn({ slug, credentialFields }: BuiltInProvider, value: unknown): StandIn | null {
+  if (value === undefined) return null;
+  if (!isObject(value)) throw wrong(`${slug}.standInCredentials must be an object with the fields of its credentials`);
+  try {
+    return { providerSlug: slug, credentials: parseCredentials(credentialFields, value) };
+  } catch (error) {
+    throw wrong(`${slug}.standInCredentials: ${(error as Error).message}`);
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

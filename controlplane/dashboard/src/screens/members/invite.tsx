@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { type Role, useConfig, useMe } from '../../api/session.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { givenBy, ROLES } from './roles.js';
 
 interface InviteProps {
@@ -29,6 +29,7 @@ export function Invite({ opened, onClose, onInvited }: InviteProps) {
     },
   });
   const what = ROLES.find((one) => one.role === role)?.may;
+  const problem = formProblem(invite.error, { email: 'E-mail', role: 'Role' });
   return (
     <Modal opened={opened} onClose={onClose} title="Invite somebody">
       <form
@@ -38,8 +39,10 @@ export function Invite({ opened, onClose, onInvited }: InviteProps) {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="E-mail"
+            error={problem.at('email')}
             type="email"
             required
             data-autofocus
@@ -52,12 +55,12 @@ export function Invite({ opened, onClose, onInvited }: InviteProps) {
           />
           <NativeSelect
             label="Role"
+            error={problem.at('role')}
             description={what}
             data={[...roles]}
             value={role}
             onChange={(event) => setRole(event.currentTarget.value as Role)}
           />
-          {invite.error !== null && <Failure error={invite.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -4,7 +4,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { toCents } from '../../format/format.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
+
+const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
 
 interface ProjectDialogProps {
   /** Null: a new one. */
@@ -29,6 +31,7 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
     },
     onSuccess: () => onSaved(name),
   });
+  const problem = formProblem(save.error, LABELS);
   return (
     <Modal opened onClose={onClose} title={project === null ? 'New project' : 'Edit project'}>
       <form
@@ -38,8 +41,10 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Name"
+            error={problem.at('name')}
             required
             maxLength={200}
             data-autofocus
@@ -49,6 +54,7 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
           />
           <NumberInput
             label="Budget a month"
+            error={problem.at('budgetCentsMonthly')}
             description="For all agents of the project together. Empty: no budget."
             prefix="$"
             min={0}
@@ -57,7 +63,6 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
             value={budget}
             onChange={setBudget}
           />
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -8,6 +8,8 @@ interface AccountQuery {
   readonly offset?: number;
   readonly projectId?: string;
   readonly status?: 'active' | 'needs_credentials';
+  /** Those that use this shared one. */
+  readonly credentialId?: string;
 }
 
 const readAccounts = (query: AccountQuery) => api.get('/v1/providers/accounts', { params: { query } });
@@ -20,10 +22,6 @@ export const useAccountList = (query: AccountQuery) =>
     queryFn: () => readAccounts(query),
     placeholderData: keepPreviousData,
   });
-
-/** Null: it has a credential of its own, which can be set here. */
-export const whyNotRotated = ({ credentialId }: Account): string | null =>
-  credentialId === null ? null : 'It uses a credential that several agents share: that one is rotated instead.';
 
 /** A provider's name by its slug. */
 export function useProviderName(): (slug: string) => string {

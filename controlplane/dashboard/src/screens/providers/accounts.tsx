@@ -1,5 +1,6 @@
 /** Which agent has a credential with which provider. */
 import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Ago } from '../../parts/ago.js';
@@ -12,7 +13,8 @@ import { TEST_NEWS } from '../../parts/test-news.js';
 import { toast } from '../../parts/toast.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/accounts.js';
 import { useProjects } from '../../resources/agents.js';
-import { type Account, useAccountList, useProviderName, whyNotRotated } from './account-list.js';
+import { type Account, useAccountList, useProviderName } from './account-list.js';
+import { NewAccount } from './new-account.js';
 import { RotateAccount } from './rotate-account.js';
 
 const PAGE_SIZE = 50;
@@ -50,6 +52,12 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
   const remove = useRemoveAccount();
   const [rotated, setRotated] = useState<Account | null>(null);
   const [doomed, setDoomed] = useState<Account | null>(null);
+  const [adding, setAdding] = useState(false);
+  const add = (
+    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+      Add account
+    </GuardedButton>
+  );
   const called = ({ agentName, providerSlug }: Account): string => `${agentName} at ${nameOf(providerSlug)}`;
   return (
     <Stack gap="md">
@@ -74,6 +82,7 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
             Clear filters
           </Button>
         )}
+        {(filtered || (accounts.data?.total ?? 0) > 0) && <Group ml="auto">{add}</Group>}
       </Group>
       <DataTable
         label="Accounts"
@@ -86,15 +95,8 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
         empty={
           <Nothing
             title="No credential is stored yet"
-            text={
-              <>
-                Open one of your{' '}
-                <Anchor component={Link} href="/agents" inherit underline="always">
-                  agents
-                </Anchor>{' '}
-                and add the providers that it may call.
-              </>
-            }
+            text="An account lets an agent call a provider, with a credential that the agent never sees."
+            action={add}
           />
         }
         columns={[
@@ -140,7 +142,6 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
                   needs="admin"
                   size="xs"
                   variant="default"
-                  whyNot={whyNotRotated(account)}
                   aria-label={`Rotate ${called(account)}`}
                   onClick={() => setRotated(account)}
                 >
@@ -164,6 +165,15 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
           },
         ]}
       />
+      {adding && (
+        <NewAccount
+          onClose={() => setAdding(false)}
+          onAdded={() => {
+            setAdding(false);
+            toast('The agent may call the provider from now on');
+          }}
+        />
+      )}
       {rotated !== null && <RotateAccount account={rotated} onClose={() => setRotated(null)} />}
       {doomed !== null && (
         <Confirm
@@ -182,7 +192,8 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
           pending={remove.isPending}
           error={remove.error}
         >
-          The credential is deleted, and the agent’s calls to this provider are refused from now on.
+          {doomed.credentialId === null ? 'The credential is deleted' : 'The shared credential stays for others'}, and
+          the agent’s calls to this provider are refused from now on.
         </Confirm>
       )}
     </Stack>

@@ -3,7 +3,7 @@ import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/c
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import type { OwnProvider } from './provider.js';
 import { RequestPreview } from './sent-as.js';
 
@@ -21,6 +21,15 @@ const FORMATS = [
   { value: 'anthropic', label: 'As Anthropic' },
 ] as const;
 type Format = (typeof FORMATS)[number]['value'];
+
+const LABELS = {
+  displayName: 'Name',
+  slug: 'Slug',
+  baseUrl: 'Base URL',
+  authType: 'How the credential is sent',
+  authPrefix: 'What stands before the key',
+  usageFormat: 'How tokens are counted',
+};
 
 interface CustomProviderDialogProps {
   /** Null: a new one. */
@@ -52,6 +61,10 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     },
     onSuccess: () => onSaved(displayName),
   });
+  const problem = formProblem(save.error, {
+    ...LABELS,
+    authName: authType === 'header' ? 'Name of the header' : 'Name of the parameter',
+  });
   return (
     <Modal opened onClose={onClose} size="lg" title={provider === null ? 'New provider' : 'Edit provider'}>
       <form
@@ -61,8 +74,10 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Name"
+            error={problem.at('displayName')}
             required
             maxLength={200}
             data-autofocus
@@ -72,6 +87,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           />
           <TextInput
             label="Slug"
+            error={problem.at('slug')}
             description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
             required
             minLength={2}
@@ -84,6 +100,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           />
           <TextInput
             label="Base URL"
+            error={problem.at('baseUrl')}
             description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
             placeholder="https://api.example.com/v1"
             type="url"
@@ -94,6 +111,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           />
           <NativeSelect
             label="Credential is sent as"
+            error={problem.at('authType')}
             data={[...AUTH_TYPES]}
             value={authType}
             onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
@@ -101,6 +119,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           {named && (
             <TextInput
               label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
+              error={problem.at('authName')}
               placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
               required
               maxLength={100}
@@ -112,6 +131,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           {authType === 'header' && (
             <TextInput
               label="Stands before the key (optional)"
+              error={problem.at('authPrefix')}
               description="As it is, with its space."
               placeholder="Token "
               maxLength={64}
@@ -122,12 +142,12 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
           )}
           <NativeSelect
             label="Tokens are counted"
+            error={problem.at('usageFormat')}
             data={[...FORMATS]}
             value={format}
             onChange={(event) => setFormat(event.currentTarget.value as Format)}
           />
           <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { count } from '../../format/format.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
-import { type Account, useAccountList, useProviderName, whyNotRotated } from './account-list.js';
+import { type Account, useAccountList, useProviderName } from './account-list.js';
 import { RotateAccount } from './rotate-account.js';
 
 const SHOWN = 10;
@@ -40,7 +40,6 @@ export function NeedsCredentials() {
                 <GuardedButton
                   needs="admin"
                   size="xs"
-                  whyNot={whyNotRotated(account)}
                   aria-label={`Set credential of ${account.agentName} at ${nameOf(account.providerSlug)}`}
                   onClick={() => setRotated(account)}
                 >

@@ -1,12 +1,10 @@
-/** Sets an account's credential anew; the provider is asked first whether it takes it. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
-import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
-import { Failure } from '../../parts/failure.js';
+/** Sets an account's credential anew; one that it shares, for all that share it. */
 import { toast } from '../../parts/toast.js';
 import { useRotateAccount } from '../../resources/accounts.js';
-import { useProviders } from '../../resources/agents.js';
-import type { Account } from './account-list.js';
+import { useSharedCredential } from '../../resources/credentials.js';
+import { type Account, useProviderName } from './account-list.js';
+import { ReplaceCredential } from './replace-credential.js';
+import { RotateShared } from './rotate-shared.js';
 
 interface RotateAccountProps {
   readonly account: Account;
@@ -14,47 +12,25 @@ interface RotateAccountProps {
 }
 
 export function RotateAccount({ account, onClose }: RotateAccountProps) {
+  const shared = useSharedCredential(account.credentialId ?? '');
+  if (account.credentialId === null) return <RotateOwn account={account} onClose={onClose} />;
+  return shared.data === undefined ? null : <RotateShared credential={shared.data} onClose={onClose} />;
+}
+
+function RotateOwn({ account, onClose }: RotateAccountProps) {
   const { id, providerSlug, agentName } = account;
-  const providers = useProviders();
-  const rotate = useRotateAccount(id);
-  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
-  const provider = providers.data?.find(({ slug }) => slug === providerSlug);
+  const nameOf = useProviderName();
   return (
-    <Modal opened onClose={onClose} title={`New credential at ${provider?.displayName ?? providerSlug}`}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          rotate.mutate(
-            { providerSlug, credentials: filledIn(credentials) },
-            {
-              onSuccess: () => {
-                toast(`${agentName} calls with the new credential from now on`);
-                onClose();
-              },
-            },
-          );
-        }}
-      >
-        <Stack gap="md">
-          <Text size="sm">
-            {agentName} goes on with the same token. The old credential is then gone from the gateway; end it with the
-            provider too.
-          </Text>
-          {provider !== undefined && (
-            <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
-          )}
-          {providers.error !== null && <Failure error={providers.error} onRetry={() => void providers.refetch()} />}
-          {rotate.error !== null && <Failure error={rotate.error} />}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={rotate.isPending} disabled={provider === undefined}>
-              Test and store
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <ReplaceCredential
+      title={`New credential at ${nameOf(providerSlug)}`}
+      text={`${agentName} goes on with the same token. The old credential is then gone from the gateway; end it with the provider too.`}
+      providerSlug={providerSlug}
+      replace={useRotateAccount(id)}
+      onClose={onClose}
+      onReplaced={() => {
+        toast(`${agentName} calls with the new credential from now on`);
+        onClose();
+      }}
+    />
   );
 }

@@ -3,10 +3,12 @@ import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/c
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
 
 const ROLES = ['viewer', 'member', 'admin'] as const;
+
+const LABELS = { name: 'Name', role: 'Role', expiresAt: 'End' };
 
 interface NewTokenProps {
   readonly onClose: () => void;
@@ -26,6 +28,7 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
     gcTime: 0,
     onSuccess: ({ secretToken }) => onMade(secretToken),
   });
+  const problem = formProblem(make.error, LABELS);
   return (
     <Modal opened onClose={onClose} title="New management token">
       <form
@@ -35,8 +38,10 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Name"
+            error={problem.at('name')}
             placeholder="ci"
             required
             maxLength={200}
@@ -47,12 +52,12 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
           />
           <NativeSelect
             label="Role"
+            error={problem.at('role')}
             data={[...ROLES]}
             value={role}
             onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
           />
-          <Lifetime value={days} onChange={setDays} />
-          {make.error !== null && <Failure error={make.error} />}
+          <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -4,10 +4,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 
 const MIN_LENGTH = 10;
+const LABELS = { currentPassword: 'Current password', newPassword: 'New password' };
 
 export function Password() {
   const [current, setCurrent] = useState('');
@@ -22,6 +23,7 @@ export function Password() {
       toast('The password is changed; other sessions have ended');
     },
   });
+  const problem = formProblem(save.error, LABELS);
   return (
     <Card component="section" aria-label="Password" maw={560}>
       <Title order={2} mb={4}>
@@ -37,8 +39,10 @@ export function Password() {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <PasswordInput
             label="Current password"
+            {...problem.atSecret('currentPassword')}
             required
             autoComplete="current-password"
             value={current}
@@ -46,6 +50,7 @@ export function Password() {
           />
           <PasswordInput
             label="New password"
+            {...problem.atSecret('newPassword')}
             description={`At least ${MIN_LENGTH} characters.`}
             required
             minLength={MIN_LENGTH}
@@ -53,7 +58,6 @@ export function Password() {
             value={next}
             onChange={(event) => setNext(event.currentTarget.value)}
           />
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending}>
               Change password

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { ME, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 
 export function Profile() {
@@ -18,6 +18,7 @@ export function Profile() {
       toast('Your name is saved');
     },
   });
+  const problem = formProblem(save.error, { name: 'Name' });
   return (
     <Card component="section" aria-label="Profile" maw={560}>
       <Title order={2} mb="md">
@@ -30,6 +31,7 @@ export function Profile() {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="E-mail"
             value={user?.email ?? ''}
@@ -38,13 +40,13 @@ export function Profile() {
           />
           <TextInput
             label="Name"
+            error={problem.at('name')}
             required
             maxLength={80}
             autoComplete="name"
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending} disabled={name.trim() === '' || name === user?.name}>
               Save

@@ -4,11 +4,12 @@ import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { useProjects } from '../../resources/agents.js';
 
 const SUGGESTED_DOLLARS = 20;
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget' };
 
 export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
   const projects = useProjects();
@@ -27,10 +28,18 @@ export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) 
       await queryClient.invalidateQueries({ queryKey: ['agents'] });
     },
   });
+  const problem = formProblem(create.error, LABELS);
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack gap="md" maw={440}>
-        <TextInput label="Name" placeholder="Support bot" autoFocus {...form.getInputProps('name')} />
+        {problem.above}
+        <TextInput
+          label="Name"
+          placeholder="Support bot"
+          autoFocus
+          {...form.getInputProps('name')}
+          error={form.errors.name ?? problem.at('name')}
+        />
         {(projects.data ?? []).length > 1 && (
           <Select
             label="Project"
@@ -48,8 +57,8 @@ export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) 
           decimalScale={2}
           hideControls
           {...form.getInputProps('budget')}
+          error={problem.at('budgetCentsMonthly')}
         />
-        {create.error !== null && <Failure error={create.error} />}
         <Group>
           <GuardedButton needs="admin" type="submit" loading={create.isPending || projects.isPending}>
             Create the agent

@@ -1,7 +1,8 @@
 import { Chip, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
+import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { useAddAccount, useProviders } from '../../resources/agents.js';
 
@@ -18,6 +19,7 @@ export function ProviderStep({ agentId, onDone }: { readonly agentId: string; re
       <Failure error={providers.error} onRetry={() => void providers.refetch()} />
     );
   }
+  const problem = formProblem(add.error, credentialLabels(provider?.credentialFields));
   return (
     <form
       onSubmit={(event) => {
@@ -26,6 +28,7 @@ export function ProviderStep({ agentId, onDone }: { readonly agentId: string; re
       }}
     >
       <Stack gap="md" maw={560}>
+        {problem.above}
         <Chip.Group
           value={slug}
           onChange={(value) => {
@@ -43,13 +46,17 @@ export function ProviderStep({ agentId, onDone }: { readonly agentId: string; re
           </Group>
         </Chip.Group>
         {provider !== undefined && (
-          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+          <CredentialFields
+            fields={provider.credentialFields}
+            values={credentials}
+            onChange={setCredentials}
+            problem={problem}
+          />
         )}
         <Text size="sm" c="dimmed">
           It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never sees
           it.
         </Text>
-        {add.error !== null && <Failure error={add.error} />}
         <Group>
           <GuardedButton needs="admin" type="submit" loading={add.isPending}>
             Test and store

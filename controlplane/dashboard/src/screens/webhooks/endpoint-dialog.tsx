@@ -3,7 +3,7 @@ import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { type Endpoint, EVENTS, type EventName } from './endpoints.js';
 
 const NAMES = Object.keys(EVENTS) as EventName[];
@@ -29,6 +29,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     gcTime: 0,
     onSuccess: onSaved,
   });
+  const problem = formProblem(save.error, { url: 'Address', events: 'Events' });
   return (
     <Modal opened onClose={onClose} title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'} size="lg">
       <form
@@ -38,8 +39,10 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Address"
+            error={problem.at('url')}
             placeholder="https://example.com/hooks/gateway"
             required
             type="url"
@@ -48,14 +51,13 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
             value={url}
             onChange={(event) => setUrl(event.currentTarget.value)}
           />
-          <Checkbox.Group label="Events" value={[...events]} onChange={setEvents}>
+          <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
             <Stack gap="xs" mt="xs">
               {NAMES.map((name) => (
                 <Checkbox key={name} value={name} label={EVENTS[name]} description={name} />
               ))}
             </Stack>
           </Checkbox.Group>
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -1,0 +1,87 @@
+/** Stores a credential that many agents will use. */
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
+import { formProblem } from '../../parts/form-problem.js';
+import { useProjects, useProviders } from '../../resources/agents.js';
+import { type SharedCredential, useAddShared } from '../../resources/credentials.js';
+import { ProviderSelect } from './provider-select.js';
+
+const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'For the agents of' };
+
+interface NewSharedProps {
+  readonly onClose: () => void;
+  readonly onAdded: (credential: SharedCredential) => void;
+}
+
+export function NewShared({ onClose, onAdded }: NewSharedProps) {
+  const providers = useProviders();
+  const projects = useProjects();
+  const [name, setName] = useState('');
+  const [providerSlug, setProviderSlug] = useState('openai');
+  const [projectId, setProjectId] = useState('');
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const add = useAddShared();
+  const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
+  const problem = formProblem(add.error, { ...LABELS, ...credentialLabels(fields) });
+  return (
+    <Modal opened onClose={onClose} title="New shared credential">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const project = projectId === '' ? null : projectId;
+          add.mutate(
+            { name, providerSlug, projectId: project, credentials: filledIn(credentials) },
+            { onSuccess: onAdded },
+          );
+        }}
+      >
+        <Stack gap="md">
+          {problem.above}
+          <TextInput
+            label="Name"
+            description="For you, to tell it from others."
+            placeholder="OpenAI, production"
+            required
+            withAsterisk={false}
+            maxLength={200}
+            data-autofocus
+            autoComplete="off"
+            error={problem.at('name')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <ProviderSelect
+            value={providerSlug}
+            error={problem.at('providerSlug')}
+            onChange={(slug) => {
+              setProviderSlug(slug);
+              setCredentials({});
+              add.reset();
+            }}
+          />
+          <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+          <NativeSelect
+            label="For the agents of"
+            description="What only one project may use goes with that project."
+            data={[
+              { value: '', label: 'the whole organization' },
+              ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
+            ]}
+            error={problem.at('projectId')}
+            value={projectId}
+            onChange={(event) => setProjectId(event.currentTarget.value)}
+          />
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={add.isPending}>
+              Test and store
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,24 @@
+/** One of all providers that there are. */
+import { Select } from '@mantine/core';
+import { useProviders } from '../../resources/agents.js';
+
+interface ProviderSelectProps {
+  readonly value: string;
+  readonly onChange: (slug: string) => void;
+  readonly error: string | undefined;
+}
+
+export function ProviderSelect({ value, onChange, error }: ProviderSelectProps) {
+  const providers = useProviders();
+  return (
+    <Select
+      label="Provider"
+      data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
+      allowDeselect={false}
+      searchable
+      error={error}
+      value={value}
+      onChange={(slug) => slug !== null && onChange(slug)}
+    />
+  );
+}
