@@ -155,7 +155,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByLabel('Credential', { exact: true }).last().selectOption({ label: 'Shared: Team key' });
   await visitor.inspect('providers-account-new');
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('row', { name: /Writer.*stored, shared/ }).waitFor();
+  await page.getByRole('row', { name: /Writer.*stored, shared\b/ }).waitFor();
 
   await page.getByRole('tab', { name: 'Shared credentials' }).click();
   await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();

@@ -5,8 +5,10 @@ import { api } from '../../api/api.js';
 import { exactTime, NONE } from '../../format/format.js';
 import { CopyButton } from '../../parts/copy-button.js';
 import { Failure } from '../../parts/failure.js';
+import { GuardedButton } from '../../parts/guarded-button.js';
 import { StatusBadge } from '../../parts/status-badge.js';
-import { toneOfDelivery } from './endpoints.js';
+import { toneOfDelivery, useRetryDelivery } from './endpoints.js';
+import { Verify } from './verify.js';
 
 interface DeliveryDrawerProps {
   /** Empty: closed. */
@@ -21,6 +23,7 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
     enabled: id !== '',
   });
   const delivery = asked.data?.delivery;
+  const retry = useRetryDelivery();
   return (
     <Drawer
       opened={id !== ''}
@@ -44,15 +47,29 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
             <Fact label="Tries" value={String(delivery.attempts)} />
             <Fact label="Last try" value={delivery.lastAttemptAt === null ? NONE : exactTime(delivery.lastAttemptAt)} />
           </Stack>
+          {delivery.status === 'failed' && (
+            <Group>
+              <GuardedButton
+                needs="member"
+                size="xs"
+                variant="default"
+                loading={retry.isPending}
+                onClick={() => retry.mutate(delivery.id)}
+              >
+                Send again
+              </GuardedButton>
+            </Group>
+          )}
           <Group justify="space-between">
             <Text size="sm" fw={600}>
               Body
             </Text>
             <CopyButton value={JSON.stringify(delivery.payload)} label="Copy body" />
           </Group>
-          <Code block className="acg-break" tabIndex={0}>
+          <Code block className="acg-code" tabIndex={0}>
             {JSON.stringify(delivery.payload, null, 2)}
           </Code>
+          <Verify />
         </Stack>
       )}
     </Drawer>

@@ -1,6 +1,9 @@
 /** Endpoints and deliveries as the API has them. */
+import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
+import { count } from '../../format/format.js';
+import { toast, toastFailure } from '../../parts/toast.js';
 
 export const PAGE_SIZE = 50;
 
@@ -25,8 +28,19 @@ export const EVENTS: Readonly<Record<EventName, string>> = {
 export const readEndpoints = (page: number) =>
   api.get('/v1/webhooks', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
 
-export function readDeliveries(endpointId: string, status: DeliveryStatus | null, page: number) {
-  const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE, ...(status === null ? {} : { status }) };
+interface DeliveryFilter {
+  readonly status: DeliveryStatus | null;
+  readonly event: EventName | null;
+  readonly page: number;
+}
+
+export function readDeliveries(endpointId: string, { status, event, page }: DeliveryFilter) {
+  const query = {
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+    ...(status === null ? {} : { status }),
+    ...(event === null ? {} : { event }),
+  };
   return api.get('/v1/webhooks/{endpointId}/deliveries', { params: { path: { endpointId }, query } });
 }
 
@@ -34,3 +48,31 @@ export const toneOfDelivery = (status: DeliveryStatus): 'good' | 'bad' | 'quiet'
   status === 'success' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
 
 export const refreshWebhooks = (): void => void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+
+interface Replayed {
+  readonly start: string;
+  readonly end: string;
+  readonly status: ('failed' | 'success')[];
+  readonly event?: EventName;
+}
+
+/** At most a thousand at a time, the oldest first. */
+export async function replay(id: string, body: Replayed) {
+  const answer = await api.post('/v1/webhooks/{id}/replay', { params: { path: { id } }, body });
+  refreshWebhooks();
+  return answer;
+}
+
+export const sentAgain = (deliveries: number): string =>
+  deliveries === 0 ? 'Nothing there to be sent again' : `Sent again: ${count(deliveries)}`;
+
+export const useRetryDelivery = () =>
+  useMutation({
+    mutationFn: (deliveryId: string) =>
+      api.post('/v1/webhooks/deliveries/{deliveryId}/retry', { params: { path: { deliveryId } } }),
+    onSuccess: () => {
+      refreshWebhooks();
+      toast('It is sent again');
+    },
+    onError: toastFailure,
+  });

@@ -9,8 +9,8 @@ import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { SecretOnce } from '../../parts/secret-once.js';
-import { StatusBadge } from '../../parts/status-badge.js';
 import { EndpointDialog } from './endpoint-dialog.js';
+import { EndpointStatus } from './endpoint-status.js';
 import { PAGE_SIZE, readEndpoints, refreshWebhooks } from './endpoints.js';
 import { Verify } from './verify.js';
 
@@ -56,11 +56,7 @@ export function Webhooks() {
           },
           {
             header: 'Status',
-            cell: ({ status, pausedReason }) => (
-              <StatusBadge tone={status === 'active' ? 'good' : pausedReason === 'failing' ? 'bad' : 'quiet'}>
-                {pausedReason === 'failing' ? 'paused: it failed for days' : status}
-              </StatusBadge>
-            ),
+            cell: (endpoint) => <EndpointStatus endpoint={endpoint} />,
           },
           { header: 'Events', numeric: true, cell: ({ events }) => events.length },
           { header: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
