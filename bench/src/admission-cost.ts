@@ -1,8 +1,8 @@
 /**
  * What budgets cost an admission and its settling, paired: one process, one Redis, the same agents without a budget, with
  * a soft one and with a hard one, in short windows that take turns. On a machine that others use, only the medians of the
- * differences between neighbouring windows say something. CPU of this process, µs per call. Also what finding out
- * the hold of a call costs. Needs a `redis-server` in the path.
+ * differences between neighbouring windows say something. CPU of this process, µs per call. Also what reading a body
+ * strictly costs (as for a policy on models, too), and finding out its hold then. Needs a `redis-server` in the path.
  *
  *   node bench/dist/admission-cost.js
  */
@@ -12,6 +12,7 @@ import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counter
 import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
+import { bodyReader } from '@acg/dataplane/policy/body-models';
 import { holdFacts } from '@acg/dataplane/policy/hold-facts';
 import { PriceTable } from '@acg/dataplane/pricing/price';
 import { RedisServer } from '@acg/test/redis-server';
@@ -99,6 +100,17 @@ function holdUs(): void {
     const call = { model: 'gpt-5-mini', tokensIn: body.length, tokensOut: outputTokensMax ?? 0, units: 1 };
     return prices.boundOf(upstream, { ...call, refers, fast, videoSeconds: 0 });
   };
+  const read = (): void => {
+    const reader = bodyReader('json', ['content-type', 'application/json']);
+    if (typeof reader === 'string') throw new Error(reader);
+    reader.observe(body);
+    reader.finish(body);
+  };
+  console.log(`a body of ${body.length} bytes: reading it ${loopUs(read)}, its hold ${loopUs(one)}`);
+}
+
+/** Median over windows, µs of CPU per call. */
+function loopUs(one: () => unknown): string {
   const windows: number[] = [];
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     const before = process.cpuUsage();
@@ -106,7 +118,7 @@ function holdUs(): void {
     const { user, system } = process.cpuUsage(before);
     if (round >= 0) windows.push((user + system) / CALLS_PER_WINDOW);
   }
-  console.log(`finding out the hold of a body of ${body.length} bytes: ${median(windows).toFixed(2)}`);
+  return median(windows).toFixed(2);
 }
 
 const server = await RedisServer.start();

@@ -144,24 +144,33 @@ const startMs = performance.now();
 let killedMs = 0;
 let deadFreeS = -1;
 let deadFields = 0;
-/** Data planes whose holds count now. */
-async function liveHolds(): Promise<number> {
-  const fields = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
-  return Object.values(fields).filter((value) => value.readDoubleLE(8) > Date.now() * 1000).length;
+/** Deadline of each data plane's holds, Unix ms. */
+async function holdDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
+  const month = new Date().toISOString().slice(0, 7);
+  const holds = (await redis.admin.hgetBuffer(`acg:{${id}}:m:${month}`, 'h')) ?? Buffer.alloc(0);
+  const deadlines = new Map<string, number>();
+  for (let at = 0; at < holds.length; ) {
+    const end = holds.indexOf(0, at);
+    deadlines.set(holds.toString('latin1', at, end), holds.readDoubleLE(end + 9) / 1000);
+    at = end + 25;
+  }
+  return deadlines;
 }
+/** Data planes whose holds count now. */
+const liveHolds = async (): Promise<number> =>
+  [...(await holdDeadlinesMs()).values()].filter((deadlineMs) => deadlineMs > Date.now()).length;
 const kill = setTimeout(async () => {
   const victim = alive[0]!;
   alive = alive.slice(1);
   await victim.plane.kill();
   killedMs = performance.now();
   const killedAtMs = Date.now();
-  // The field that nobody renews is the dead one's.
-  const before = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
+  // What nobody renews is the dead one's.
+  const before = await holdDeadlinesMs();
   await new Promise((resolve) => setTimeout(resolve, 7_000));
-  const after = await redis.admin.hgetallBuffer(`acg:{${id}}:hold`);
-  const dead = Object.keys(before).filter((writer) => after[writer]?.equals(before[writer]!));
-  const deadlinesMs = dead.map((writer) => before[writer]!.readDoubleLE(8) / 1000);
-  deadFreeS = Math.max(0, ...deadlinesMs.map((atMs) => (atMs - killedAtMs) / 1000));
+  const after = await holdDeadlinesMs();
+  const dead = [...before].filter(([writer, deadlineMs]) => after.get(writer) === deadlineMs);
+  deadFreeS = Math.max(0, ...dead.map(([, deadlineMs]) => (deadlineMs - killedAtMs) / 1000));
   deadFields = dead.length;
 }, 3_000);
 await Promise.all(

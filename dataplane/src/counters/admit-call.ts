@@ -84,10 +84,7 @@ const tokenKey = (agentId: string, providerSlug: string, row: number): string =>
 export function callKeys(header: CallHeader, { purses, pairChecks, tokens }: CallItems): string[] {
   const keys: string[] = [];
   if (header.probe) keys.push(`acg:{${header.probeTag}}:probe`);
-  for (const { purse, holds } of purses) {
-    keys.push(purse.monthKey);
-    if (holds) keys.push(purse.holdKey);
-  }
+  for (const { purse } of purses) keys.push(purse.monthKey);
   for (const { agentId, providerSlug, row } of tokens) keys.push(tokenKey(agentId, providerSlug, row));
   for (const { terms, providerSlug } of pairChecks) {
     if (providerSlug === null) continue;

@@ -1,9 +1,9 @@
 -- admit.lua: one call decides and books everything that one turn of a data plane's event loop has for one hash slot.
 -- Time is Redis's own. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
 --
---   KEYS        in the order of the items: per purse its month key prefix and, where it has holds, its hold key; per token
---               item its token key; per pair check its pair key (if it has one) and a token key for each token limit that is
---               set. Before all of them the key that a probe writes.
+--   KEYS        in the order of the items: per purse its month key prefix; per token item its token key; per pair check
+--               its pair key (if it has one) and a token key for each token limit that is set. Before all of them the key
+--               that a probe writes.
 --   ARGV[1]     binary, little-endian: header, purses, token items, pair checks (layout in admit-call.ts)
 --   ARGV[2]     the writer: one process run
 --   Returns     binary: {now µs}, per purse its month, per pair check its verdict
@@ -17,9 +17,10 @@
 -- A month key (prefix .. 'YYYY-MM') is a hash. Each writer owns one field, {total d}, and says its own total again and
 -- again: what is new of it raises the field and the sum. Field `s` is {sum d, floor d, ledger d}: floor is the ledger's
 -- figure of the whole month, ledger the part of it that only the ledger counts; its growth is in the sum, too. Spent is
--- the higher one of sum and floor; they are never added.
---
--- A hold key is a hash, a field per writer: {sum d, deadline µs d, version d}. After its deadline a field counts no more.
+-- the higher one of sum and floor; they are never added. Field `h` has what is held, {writer s, sum d, deadline µs d,
+-- version d} per writer; after its deadline a hold counts no more, and the next one that is written drops it. It stands
+-- beside the spend so that a settling tells both in one command; a call of a budget without holds never reads it. It is
+-- in the month of the clock: the first call with holds of a month takes it over from the month before.
 --
 -- A token key is one string of {bucket d, tokens d}, oldest first; a bucket is a 60th of its window.
 --
@@ -65,9 +66,12 @@ if purses > 0 then
   this_month_text = month_text(this_month)
 end
 
--- Books a writer's own total and the ledger's figures; returns what is spent and what the field held before.
-local function book(key, field, total, ledger_floor, ledger_own)
-  local known = call('HMGET', key, 's', field)
+-- Books a writer's own total and the ledger's figures; returns what is spent and what the field held before. With holds
+-- (`held_too`) what there is to write is left to the end, in `later`; then it also returns the field `h`.
+local later = {}
+local function book(prefix, month_name, field, total, ledger_floor, ledger_own, held_too)
+  local key = prefix .. month_name
+  local known = held_too and call('HMGET', key, 's', field, 'h') or call('HMGET', key, 's', field)
   local sum, known_floor, known_ledger, own = 0, 0, 0, 0
   if known[1] then sum, known_floor, known_ledger = read('<ddd', known[1]) end
   if known[2] then own = read('<d', known[2]) end
@@ -78,17 +82,22 @@ local function book(key, field, total, ledger_floor, ledger_own)
     known_ledger = ledger_own
     raised = true
   end
-  if total > own then
-    sum = sum + total - own
+  local grown = total > own
+  if grown then sum = sum + total - own end
+  if held_too then
+    local sums = (grown or raised) and pack('<ddd', sum, known_floor, known_ledger)
+    local holds = known[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''
+    later[held_too] = { key, holds, sums, grown and field, total, not known[1] }
+  elseif grown then
     call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger), field, pack('<d', total))
   elseif raised then
     call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger))
   end
-  if not known[1] and (raised or total > own) then call('EXPIRE', key, spend_ttl) end
+  if not held_too and not known[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
   return max(sum, known_floor), own
 end
 
-local spent, held, own_hold, hold_key, hold_version = {}, {}, {}, {}, {}
+local spent, held, own_hold, others_holds, hold_version = {}, {}, {}, {}, {}
 for item = 1, purses do
   local flags, of_month, total, ledger_floor, ledger_own, ledger_month, field, following =
     read('<BI4dddI4s', arg, at)
@@ -97,29 +106,27 @@ for item = 1, purses do
   key_at = key_at + 1
   local now_spent, found = 0, 0
   local asked = flags % 2 == 1
-  local current = ledger_month == this_month
+  local holds = flags >= 2 and item
+  if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
   if of_month == this_month then
-    now_spent, found = book(prefix .. this_month_text, field, total, current and ledger_floor or 0, current and ledger_own or 0)
+    now_spent, found = book(prefix, this_month_text, field, total, ledger_floor, ledger_own, holds)
   else
     local nothing
-    if total > 0 then nothing, found = book(prefix .. month_text(of_month), field, total, 0, 0) end
-    if asked then
-      now_spent = book(prefix .. this_month_text, field, 0, current and ledger_floor or 0, current and ledger_own or 0)
+    if total > 0 then nothing, found = book(prefix, month_text(of_month), field, total, 0, 0) end
+    if asked or holds then
+      now_spent = book(prefix, this_month_text, field, 0, ledger_floor, ledger_own, holds)
     end
   end
   spent[item] = now_spent
   held[item] = 0
-  if flags >= 2 then
+  if holds then
     local version, base, released
     version, base, released, at = read('<ddd', arg, at)
-    local key = KEYS[key_at]
-    key_at = key_at + 1
-    hold_key[item] = key
-    local mine = base -- also where an earlier call of this writer, or the field itself, was lost
-    local fields = call('HGETALL', key)
-    for i = 1, #fields, 2 do
-      local sum, deadline, stored_version = read('<ddd', fields[i + 1])
-      if fields[i] == writer then
+    local mine = base -- also where an earlier call of this writer, or what it held, was lost
+    local there, from, others = later[item][2], 1, ''
+    while from <= #there do
+      local name, sum, deadline, stored_version, next_from = read('<sddd', there, from)
+      if name == writer then
         if stored_version == version - 1 then
           mine = max(0, sum - released)
         elseif stored_version >= version then
@@ -128,11 +135,12 @@ for item = 1, purses do
         end
       elseif deadline > now then
         held[item] = held[item] + sum
-      else
-        call('HDEL', key, fields[i])
+        others = others .. string.sub(there, from, next_from - 1)
       end
+      from = next_from
     end
     own_hold[item] = mine
+    others_holds[item] = others
     hold_version[item] = version
   end
   reply[#reply + 1] = pack('<I4dd', this_month, found, now_spent)
@@ -320,16 +328,23 @@ for item = 1, pair_checks do
     spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))
 end
 
-for item = 1, purses do
-  local version = hold_version[item]
+for item, due in pairs(later) do
+  local key, there, sums, field, total, fresh = due[1], due[2], due[3], due[4], due[5], due[6]
+  local version, holds = hold_version[item], there
   if version then
+    holds = others_holds[item]
     if own_hold[item] > 0 then
-      call('HSET', hold_key[item], writer, pack('<ddd', own_hold[item], now + lease, version))
-      call('PEXPIRE', hold_key[item], math.ceil(lease / 1000) + 1000)
-    else
-      call('HDEL', hold_key[item], writer)
+      holds = holds .. pack('<sddd', writer, own_hold[item], now + lease, version)
     end
   end
+  if field then
+    call('HSET', key, 'h', holds, 's', sums, field, pack('<d', total))
+  elseif sums then
+    call('HSET', key, 'h', holds, 's', sums)
+  elseif holds ~= there then
+    call('HSET', key, 'h', holds)
+  end
+  if fresh and (sums or holds ~= there) then call('EXPIRE', key, spend_ttl) end
 end
 
 return table.concat(reply)

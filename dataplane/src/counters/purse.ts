@@ -32,8 +32,6 @@ export class Purse implements BagItem {
   readonly tag: string;
   /** Without the month. */
   readonly monthKey: string;
-  /** Made when it is first wanted: most purses hold nothing. */
-  #holdKey: string | null = null;
   readonly #unconfirmed: Unconfirmed;
   readonly #holding: { add(purse: Purse): void };
   readonly #nextField: () => string;
@@ -62,11 +60,6 @@ export class Purse implements BagItem {
     this.#holding = holding;
     this.#unconfirmed = unconfirmed;
     this.#nextField = nextField;
-  }
-
-  get holdKey(): string {
-    this.#holdKey ??= `acg:{${this.tag}}:hold`;
-    return this.#holdKey;
   }
 
   /** Nothing would be missing if it were forgotten. */

@@ -151,7 +151,9 @@ export class TurnBatch implements CallItems {
     let checks = NO_CHECKS;
     let holder: Purse | null = null;
     if (budgets.length > 0) {
-      checks = budgets.map((spend) => this.#checkOf(terms, spend));
+      const made: Check[] = [];
+      for (let i = 0; i < budgets.length; i++) made.push(this.#checkOf(terms, budgets[i]!));
+      checks = made;
       if (holdNanos > 0) {
         const item = this.purses[checks[0]!.purseIndex]!;
         item.holds = true;

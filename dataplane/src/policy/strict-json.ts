@@ -30,8 +30,14 @@ const NUMBER = 9;
 const LITERAL = 10;
 const END = 11;
 
+const STOP = 1;
+const OTHER = 2;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/** By byte: 0 stands for itself in a string, STOP ends a stretch of such bytes, OTHER is part of a longer character. */
+const IN_STRINGS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? STOP : byte < 0x80 ? 0 : OTHER,
+);
 const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
 const NUMBER_GRAMMAR = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_BYTES_MAX = 512;
@@ -52,7 +58,7 @@ export class StrictJson {
   #pieces: Buffer[] = [];
   #hexLeft = 0;
   /** The beginning of a UTF-8 character whose rest is in the next piece. */
-  #cutOff: Buffer = Buffer.alloc(0);
+  #cutOff = NOTHING;
 
   /** `watched`: lower-case names that are looked for, in objects at most so deep (1: the document itself). */
   constructor(watched: readonly string[], watchedDepthMax: number) {
@@ -103,11 +109,12 @@ export class StrictJson {
       case LITERAL:
         return this.#literal(bytes[at]!, at);
       default:
-        return this.#structure(bytes[at]!, at);
+        return this.#structure(bytes, at);
     }
   }
 
-  #structure(byte: number, at: number): number {
+  #structure(bytes: Buffer, at: number): number {
+    const byte = bytes[at]!;
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return at + 1;
     switch (this.#state) {
       case FIRST_ITEM:
@@ -115,9 +122,9 @@ export class StrictJson {
       case VALUE:
         return this.#value(byte, at);
       case FIRST_NAME:
-        return byte === 0x7d ? this.#close(at) : this.#name(byte, at);
+        return byte === 0x7d ? this.#close(at) : this.#name(bytes, at);
       case NAME:
-        return this.#name(byte, at);
+        return this.#name(bytes, at);
       case COLON:
         if (byte !== 0x3a) return this.#fail(at);
         this.#state = VALUE;
@@ -168,8 +175,17 @@ export class StrictJson {
     return byte === (isArray ? 0x5d : 0x7d) ? this.#close(at) : this.#fail(at);
   }
 
-  #name(byte: number, at: number): number {
-    if (byte !== QUOTE) return this.#fail(at);
+  #name(bytes: Buffer, at: number): number {
+    if (bytes[at] !== QUOTE) return this.#fail(at);
+    // Nearly every name: here as a whole, of plain ASCII.
+    let end = at + 1;
+    while (end < bytes.length && IN_STRINGS[bytes[end]!] === 0) end++;
+    if (bytes[end] === QUOTE && end - at <= NAME_BYTES_MAX) {
+      const name = bytes.toString('latin1', at + 1, end);
+      this.#state = COLON;
+      if (!this.#add(name) || this.#resemblesWatched(name, name)) this.#problem ??= 'ambiguous';
+      return end + 1;
+    }
     this.#isName = true;
     this.#pieces = [];
     this.#state = STRING;
@@ -177,15 +193,12 @@ export class StrictJson {
   }
 
   #string(bytes: Buffer, from: number): number {
+    const { length } = bytes;
     let at = from;
-    while (at < bytes.length) {
-      const byte = bytes[at]!;
-      if (byte === QUOTE || byte === BACKSLASH) break;
-      if (byte < 0x20) return this.#fail(at);
-      at++;
-    }
+    while (at < length && IN_STRINGS[bytes[at]!] !== STOP) at++;
+    if (at < length && bytes[at]! < 0x20) return this.#fail(at);
     if (this.#isName && at > from) this.#pieces.push(bytes.subarray(from, at));
-    if (at === bytes.length) return at;
+    if (at === length) return at;
     if (bytes[at] === BACKSLASH) {
       if (this.#isName) this.#pieces.push(bytes.subarray(at, at + 1));
       this.#state = ESCAPE;
@@ -222,7 +235,8 @@ export class StrictJson {
     const raw = pieces.length === 1 ? pieces[0]!.toString() : Buffer.concat(pieces).toString();
     this.#pieces = [];
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-    if (!this.#add(name) || NEVER_IN_NAMES.test(name) || this.#resemblesWatched(name)) this.#problem ??= 'ambiguous';
+    const isOdd = NEVER_IN_NAMES.test(name) || this.#resemblesWatched(name, name.normalize('NFKC'));
+    if (!this.#add(name) || isOdd) this.#problem ??= 'ambiguous';
   }
 
   /** False: the object has it already. */
@@ -240,9 +254,9 @@ export class StrictJson {
     return true;
   }
 
-  #resemblesWatched(name: string): boolean {
+  #resemblesWatched(name: string, composed: string): boolean {
     if (this.#open.length > this.#watchedDepthMax || this.#watched.has(name)) return false;
-    return this.#watched.has(name.normalize('NFKC').toLowerCase().trim());
+    return this.#watched.has(composed.toLowerCase().trim());
   }
 
   #number(bytes: Buffer, from: number): number {
@@ -279,7 +293,10 @@ export class StrictJson {
   /** A character may stand across two pieces. */
   #isUtf8(bytes: Buffer): boolean {
     const whole = this.#cutOff.length === 0 ? bytes : Buffer.concat([this.#cutOff, bytes]);
-    const end = whole.length - cutOffBytes(whole);
+    const cutOff = cutOffBytes(whole);
+    this.#cutOff = NOTHING;
+    if (cutOff === 0) return isUtf8(whole);
+    const end = whole.length - cutOff;
     this.#cutOff = Buffer.from(whole.subarray(end));
     return isUtf8(whole.subarray(0, end));
   }
@@ -296,6 +313,8 @@ function cutOffBytes(bytes: Buffer): number {
   }
   return 0;
 }
+
+const NOTHING: Buffer = Buffer.alloc(0);
 
 const isHex = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
