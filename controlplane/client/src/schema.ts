@@ -3533,6 +3533,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "name is required"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3543,6 +3548,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "the session token is invalid or expired: log in, or refresh it"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3553,6 +3563,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "this needs the role admin or higher; you are viewer in this organization"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3563,6 +3578,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "no such agent"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3573,6 +3593,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "the organization already has 1000 shared credentials: delete one first"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3583,6 +3608,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "the body is larger than 1048576 bytes"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3594,6 +3624,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "too many logins: try again in 30 seconds"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3604,6 +3639,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "internal error, request 7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -3615,6 +3655,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": "the database is away: try again shortly"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
@@ -6403,6 +6448,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
                     "text/csv": string;
                 };
             };
@@ -6612,6 +6658,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
                     "text/csv": string;
                 };
             };
@@ -7171,8 +7218,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7212,8 +7261,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7253,8 +7304,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7295,8 +7348,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7337,8 +7392,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7379,8 +7436,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7422,8 +7481,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7464,8 +7525,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7506,8 +7569,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */
@@ -7547,8 +7612,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
                 "X-Webhook-Signature": string;
+                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
                 /** @description The id of the delivery, the same on every retry. */

@@ -21,9 +21,10 @@ export interface Schema {
   readonly maxLength?: number;
 }
 
-interface Content {
+export interface Content {
   readonly schema: Schema;
   readonly example?: unknown;
+  readonly examples?: { readonly example: { readonly $ref: string } };
 }
 
 interface Parameter {
@@ -63,6 +64,7 @@ export interface ApiDocument {
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
     readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
   };

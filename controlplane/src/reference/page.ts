@@ -3,7 +3,7 @@
  * fetched from anywhere.
  */
 import { escapeHtml, sourceHash } from '../http/html.js';
-import { type ApiDocument, type Call, callsOf, nameOf, type Operation } from './document.js';
+import { type ApiDocument, type Call, type Content, callsOf, nameOf, type Operation } from './document.js';
 import { code, fieldRow, fieldsHtml, table, typeHtml } from './types-html.js';
 
 const STYLE = `
@@ -32,6 +32,7 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}
 td{border-top:1px solid var(--line);padding:.35rem .8rem .35rem 0;vertical-align:top;overflow-wrap:anywhere}
 td:first-child{width:32%}td:nth-child(2){width:26%}
 small{opacity:.75}
+summary{cursor:pointer;color:var(--mark);font-size:.9rem}
 @media(max-width:800px){body{display:block}nav{position:static;height:auto;max-height:40vh;border:0;border-bottom:1px solid var(--line)}main{padding:1rem}}
 `;
 
@@ -114,6 +115,7 @@ function operationHtml(document: ApiDocument, head: string, operation: Operation
     );
     return $ref === undefined ? `<tr><td>${status}<td>${types.join(', ')}<td>${escapeHtml(text)}` : status;
   });
+  const success = Object.values(responses).find(({ content }) => content !== undefined)?.content?.['application/json'];
   const own = answers.filter((answer) => answer.startsWith('<'));
   const errors = answers.filter((answer) => !answer.startsWith('<'));
   return `<h3 id="${operationId}"><a href="#${operationId}">${escapeHtml(summary)}</a></h3>
@@ -121,20 +123,21 @@ ${head}<p>${code(operationId)}${description === undefined ? '' : `: ${escapeHtml
 ${rows.length === 0 ? '' : `<h4>Parameters</h4>${table(rows.join(''))}`}
 ${requestBody === undefined ? '' : bodyHtml(document, requestBody.content['application/json']!)}
 <h4>Answers</h4>${table(own.join(''))}${errors.length === 0 ? '' : `<small>Errors: ${errors.join(', ')}</small>`}
-${exampleHtml(Object.values(responses).find(({ content }) => content !== undefined)?.content?.['application/json'])}
+${exampleHtml(document, success)}
 `;
 }
 
-interface Content {
-  readonly schema: { readonly $ref?: string };
-  readonly example?: unknown;
+function bodyHtml(document: ApiDocument, content: Content): string {
+  const schema = document.components.schemas[nameOf(content.schema.$ref ?? '')];
+  const fields = schema === undefined ? '' : table(fieldsHtml(schema));
+  return `<h4>Body: ${typeHtml(content.schema)}</h4>${fields}${exampleHtml(document, content)}`;
 }
 
-function bodyHtml({ components }: ApiDocument, content: Content): string {
-  const name = nameOf(content.schema.$ref ?? '');
-  const schema = components.schemas[name];
-  return `<h4>Body: ${typeHtml(content.schema)}</h4>${schema === undefined ? '' : table(fieldsHtml(schema))}${exampleHtml(content)}`;
+function exampleHtml({ components }: ApiDocument, content: Content | undefined): string {
+  if (content === undefined) return '';
+  const { example, examples } = content;
+  const value = examples === undefined ? example : components.examples[nameOf(examples.example.$ref)]?.value;
+  return value === undefined
+    ? ''
+    : `<details><summary>Example</summary><pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre></details>`;
 }
-
-const exampleHtml = (content: Content | undefined): string =>
-  content?.example === undefined ? '' : `<pre>${escapeHtml(JSON.stringify(content.example, null, 2))}</pre>`;

@@ -6,6 +6,8 @@ import { takesIdempotencyKey } from '@acg/controlplane/auth/idempotency';
 import type { Access } from '@acg/controlplane/http/access';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { ErrorReply } from '@acg/controlplane/http/schema';
+import { CSV_HEADER } from '@acg/controlplane/reports/log-lines';
+import { Examples } from './examples.js';
 import { NamedSchemas, type Node } from './named-schemas.js';
 import { OPERATIONS, type Operation, TAGS } from './operations.js';
 import { ERRORS, errorStatuses } from './statuses.js';
@@ -72,6 +74,8 @@ export function writeDocument(
   version: string,
 ): Written {
   const schemas = new NamedSchemas(exported);
+  const shown = new Set<string>();
+  const parts: Parts = { schemas, shown };
   const paths: Record<string, Node> = {};
   const problems: string[] = [];
   for (const route of routes) {
@@ -83,15 +87,17 @@ export function writeDocument(
     }
     const path = route.url.replace(/:([A-Za-z]+)/g, '{$1}');
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = writeOperation(route, operation, schemas);
+    paths[path][route.method.toLowerCase()] = writeOperation(route, operation, parts);
   }
   const names = new Set(routes.map(({ method, url }) => `${method} ${url}`));
   const gone = Object.keys(OPERATIONS).filter((name) => !names.has(name));
   problems.push(...gone.map((name) => `OPERATIONS in test/src/api-document/operations.ts has no route '${name}'`));
   const described = webhooks(schemas);
   schemas.reference(ErrorReply);
+  const examples = new Examples(schemas.components);
   const components = {
     schemas: sorted(schemas.components),
+    examples: Object.fromEntries([...shown].sort().map((name) => [name, { value: examples.of(name) }])),
     responses: Object.fromEntries(
       Object.entries(ERRORS).map(([status, error]) => [error.name, response(Number(status))]),
     ),
@@ -114,7 +120,7 @@ export function writeDocument(
       webhooks: described,
       components,
     },
-    problems: [...problems, ...schemas.problems],
+    problems: [...problems, ...schemas.problems, ...examples.problems],
   };
 }
 
@@ -122,7 +128,7 @@ const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function response(status: number): Node {
-  const { description } = ERRORS[status]!;
+  const { description, example } = ERRORS[status]!;
   const waits = status === 429 || status === 503;
   return {
     description,
@@ -130,7 +136,9 @@ function response(status: number): Node {
       'X-Request-Id': { $ref: '#/components/headers/RequestId' },
       ...(waits ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}),
     },
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' } } },
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' }, example: { error: example } },
+    },
   };
 }
 
@@ -167,7 +175,22 @@ const unnamed = ({ method, url }: RouteEntry): Operation => ({
 
 const pascal = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1);
 
-function writeOperation(route: RouteEntry, operation: Operation, schemas: NamedSchemas): Node {
+interface Parts {
+  readonly schemas: NamedSchemas;
+  /** Names of those that something sent or answered is. */
+  readonly shown: Set<string>;
+}
+
+/** By reference: the type, and the one example of it. */
+function jsonContent({ schemas, shown }: Parts, schema: object, fallback: string): Node {
+  const written = schemas.reference(schema, fallback);
+  const name = String(written.$ref).slice('#/components/schemas/'.length);
+  shown.add(name);
+  return { schema: written, examples: { example: { $ref: `#/components/examples/${name}` } } };
+}
+
+function writeOperation(route: RouteEntry, operation: Operation, parts: Parts): Node {
+  const { schemas } = parts;
   const { schema = {}, access, tokens } = route;
   const { id, tag, summary, statuses = [], csv } = operation;
   const { description, body, params, querystring, security } = schema as Node;
@@ -175,9 +198,9 @@ function writeOperation(route: RouteEntry, operation: Operation, schemas: NamedS
   for (const [status, answer] of Object.entries((schema.response ?? {}) as Record<string, object>)) {
     const success = status.startsWith('2');
     const content: Node = {
-      'application/json': { schema: schemas.reference(answer, `${pascal(id)}${success ? 'Reply' : `Error${status}`}`) },
+      'application/json': jsonContent(parts, answer, `${pascal(id)}${success ? 'Reply' : `Error${status}`}`),
     };
-    if (success && csv === true) content['text/csv'] = { schema: { type: 'string' } };
+    if (success && csv === true) content['text/csv'] = { schema: { type: 'string' }, example: CSV_HEADER };
     answers[status] = { description: success ? summary : ERRORS[Number(status)]!.description, content };
   }
   for (const status of [...errorStatuses(route), ...statuses].sort()) {
@@ -195,7 +218,7 @@ function writeOperation(route: RouteEntry, operation: Operation, schemas: NamedS
     description: [description, ACCESS_TEXT[access]].filter(Boolean).join(' '),
     security: security ?? securityOf(access, tokens),
     ...(allParameters.length === 0 ? {} : { parameters: allParameters }),
-    ...(body === undefined ? {} : { requestBody: requestBody(route, id, schemas) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(route, id, parts) }),
     responses: answers,
   };
 }
@@ -206,7 +229,7 @@ function securityOf(access: RouteEntry['access'], tokens: boolean): Node[] {
   return access === 'session' || !tokens ? people : [{ managementToken: [] }, ...people];
 }
 
-function requestBody({ schema, bodyOptional }: RouteEntry, id: string, schemas: NamedSchemas): Node {
-  const content = { 'application/json': { schema: schemas.reference(schema!.body as object, `${pascal(id)}Input`) } };
+function requestBody({ schema, bodyOptional }: RouteEntry, id: string, parts: Parts): Node {
+  const content = { 'application/json': jsonContent(parts, schema!.body as object, `${pascal(id)}Input`) };
   return { required: !bodyOptional, content };
 }

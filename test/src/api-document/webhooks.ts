@@ -24,7 +24,11 @@ const header = (name: string, description: string): Node => ({
   schema: { type: 'string' },
 });
 const HEADERS = [
-  header('X-Webhook-Signature', 'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret.'),
+  header(
+    'X-Webhook-Signature',
+    'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced.',
+  ),
+  header('X-Webhook-Signatures', '`v1=` and that signature, for each secret that is good: two while one is replaced.'),
   header('X-Webhook-Event', 'The name of the event.'),
   header('X-Webhook-Delivery', 'The id of the delivery, the same on every retry.'),
 ];

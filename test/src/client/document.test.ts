@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { writtenDocument } from '../api-document/written-document.js';
 import { useControlPlane } from '../control-plane.js';
@@ -60,6 +62,48 @@ test('operations, their parameters and answers are named: nothing anonymous in w
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });
 
+interface Shown {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: { readonly example: { readonly $ref: string } };
+}
+
+test('every body and every answer has an example, which is as its schema says', () => {
+  const { paths, components } = JSON.parse(source) as {
+    paths: Record<string, Record<string, { requestBody?: object; responses: Record<string, object> }>>;
+    components: { schemas: object; examples: Record<string, { value: unknown }>; responses: Record<string, object> };
+  };
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajvFormats.default(ajv);
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const parts = [
+    ...operations.flatMap(({ requestBody = {}, responses }) => [requestBody, ...Object.values(responses)]),
+    ...Object.values(components.responses),
+  ] as { readonly content?: Record<string, Shown> }[];
+  const contents = parts.flatMap(({ content = {} }) => Object.values(content));
+  const wrong: unknown[] = [];
+  for (const { schema, example, examples } of contents) {
+    const name = examples?.example.$ref.split('/').at(-1);
+    const value = name === undefined ? example : components.examples[name]?.value;
+    // Closed: what the schema does not know stands in no example either.
+    const closed = { components, unevaluatedProperties: false, ...schema };
+    if (!ajv.validate(closed, value)) wrong.push([schema, ajv.errorsText()]);
+  }
+  expect(wrong).toEqual([]);
+  expect(contents.length).toBeGreaterThan(operations.length);
+});
+
+test('what stands for a secret in an example says that it is none', () => {
+  const { components } = JSON.parse(source) as { components: { examples: object } };
+  const secrets: string[] = [];
+  JSON.stringify(components.examples, (field, value) => {
+    if (/password|secret|apiKey$|^token$|deviceCode/i.test(field) && typeof value === 'string') secrets.push(value);
+    return value;
+  });
+  expect(secrets.length).toBeGreaterThan(20);
+  expect(secrets.filter((text) => !/example|^(?:acgm?|whsec)_0{64}$/.test(text))).toEqual([]);
+});
+
 test('a control plane serves the document with its own address, and lets caches keep it for a while', async () => {
   const { status, body, headers } = await plane().call('GET', '/v1/openapi.json');
   expect(status).toBe(200);
@@ -81,6 +125,8 @@ test('/docs holds every operation, event and type, links that lead somewhere, an
   const operations = [...source.matchAll(/"operationId": "([^"]+)"/g)].map(([, id]) => id);
   const types = Object.keys(document.components.schemas).map((name) => `type-${name}`);
   expect(ids).toEqual(expect.arrayContaining([...operations, ...types]));
+  expect(html.match(/<summary>Example<\/summary>/g)!.length).toBeGreaterThan(operations.length);
+  expect(html).toContain('sk-example-not-a-real-key');
   const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target);
   expect(targets.filter((target) => !ids.includes(target!))).toEqual([]);
   const elsewhere = [...html.matchAll(/href="([^"#][^"]*)"/g)].map(([, href]) => href);
