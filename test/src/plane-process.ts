@@ -1,4 +1,4 @@
-/** One plane as a real child process of a test: ephemeral ports, killed hard or stopped cleanly by pid. */
+/** One plane (or a program that says when it listens) as a real child process of a test, killed hard or stopped by pid. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ export class TestPlane {
   output = '';
 
   constructor(
-    readonly plane: 'controlplane' | 'dataplane',
+    readonly plane: string,
     readonly env: Readonly<Record<string, string>>,
     /** The program; another build of the plane when given. */
     readonly script = fileURLToPath(new URL(`../../${plane}/dist/main.js`, import.meta.url)),
@@ -46,6 +46,15 @@ export class TestPlane {
 
   get pid(): number {
     return this.#child!.pid!;
+  }
+
+  /** SIGSTOP: its sockets stay open, and nothing answers. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
   }
 
   get running(): boolean {

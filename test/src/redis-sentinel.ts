@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
-import type { RedisServer } from './redis-server.js';
 import { until } from './until.js';
 
 export const SENTINEL_PASSWORD = 'sentinels, only';
@@ -36,7 +35,11 @@ export class RedisSentinel {
   }
 
   /** `quorum` of them have to agree that the primary is gone. Resolves when each knows the replica and the others. */
-  static async group(primary: RedisServer, count: number, quorum: number): Promise<readonly RedisSentinel[]> {
+  static async group(
+    primary: { readonly port: number },
+    count: number,
+    quorum: number,
+  ): Promise<readonly RedisSentinel[]> {
     const sentinels: RedisSentinel[] = [];
     for (let i = 0; i < count; i++) {
       const port = await freePort();

@@ -12,12 +12,16 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   connections = 0;
+  #severed = false;
 
   private constructor(
     /** Where connections made from now on lead. */
     public targetPort: number,
   ) {
-    this.#server = createServer((client) => this.#serve(client, connect(this.targetPort, '127.0.0.1')));
+    this.#server = createServer((client) => {
+      if (this.#severed) client.destroy();
+      else this.#serve(client, connect(this.targetPort, '127.0.0.1'));
+    });
   }
 
   /** `port`: where it listens; 0 for any. */
@@ -32,6 +36,16 @@ export class TcpProxy {
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('the proxy is not listening');
     return address.port;
+  }
+
+  /** Breaks all connections, and each new one at once, until `mend()`. */
+  sever(): void {
+    this.#severed = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.#severed = false;
   }
 
   async stop(): Promise<void> {

@@ -8,6 +8,8 @@ export interface Answer {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** One buffer is sent with a content-length; several are sent chunked, one write each, with backpressure. */
   readonly body: Buffer | Iterable<Buffer>;
+  /** Between two pieces of the body. */
+  readonly pauseMs?: number;
 }
 
 export interface Fault {
@@ -78,6 +80,7 @@ export async function sendAnswer(
     if (stop !== -1) await released();
     await write(response, stop === -1 ? piece : piece.subarray(stop));
     sent += piece.length;
+    if (answer.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.pauseMs));
     if (response.destroyed) return;
   }
   response.end();

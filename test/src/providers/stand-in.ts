@@ -52,6 +52,9 @@ export abstract class StandIn {
   /** Answers one authenticated or unauthenticated request; checking the credential is the provider's own affair. */
   protected abstract answer(request: SeenRequest): Answer | Promise<Answer>;
 
+  /** The whole answer was handed to the network. */
+  protected answered(_request: SeenRequest): void {}
+
   /** WebSocket providers override this. */
   protected upgrade(_request: IncomingMessage, socket: Duplex, _head: Buffer): void {
     socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
@@ -110,6 +113,7 @@ export abstract class StandIn {
     if (seen === null) return;
     this.requests.push(seen);
     this.#notify();
+    response.once('finish', () => this.answered(seen));
     const fault = this.#faults.shift() ?? {};
     if (fault.hang) await this.#released();
     if (fault.reset) {

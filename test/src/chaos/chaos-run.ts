@@ -1,0 +1,160 @@
+/** One run: traffic, faults as planned, healing, and what is there to be looked at in the end. */
+import { until } from '../stack.js';
+import { Deliveries } from './deliveries.js';
+import type { FaultTrace } from './history.js';
+import { holdingsOf } from './holdings.js';
+import { DESCRIPTORS_MORE_MAX, type Holdings, type ProcessFigures } from './invariants/processes.js';
+import { SecretWatch } from './invariants/secrets.js';
+import { atRest, type LedgerView, readLedger } from './ledger-view.js';
+import { type PlannedFault, QUIET_MS } from './plan.js';
+import { secretsOf } from './run-secrets.js';
+import { makeTenants, type Tenants } from './tenants.js';
+import { Traffic } from './traffic.js';
+import { World } from './world.js';
+
+const WATCH_MS = 500;
+const LAST_LINES = 5;
+/** An end by SIGTERM that took so long is worth a line. */
+const SLOW_MS = 3_000;
+/** Generous: others may use the machine. */
+const PATIENCE_MS = 240_000;
+
+interface RunOptions {
+  readonly plan: readonly PlannedFault[];
+  readonly durationMs: number;
+  readonly say: (text: string) => void;
+}
+
+export class ChaosRun {
+  readonly world = new World();
+  readonly faults: FaultTrace[] = [];
+  readonly unexpectedEnds: string[] = [];
+  deliveries!: Deliveries;
+  tenants!: Tenants;
+  secrets!: SecretWatch;
+  traffic!: Traffic;
+  /** Of faults that are being made. */
+  readonly hurtNow = new Set<string>();
+  readonly #before = new Map<string, Holdings>();
+  readonly #options: RunOptions;
+  #startedAt = 0;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await this.world.start();
+    const minutes = this.#options.durationMs / 60_000;
+    this.deliveries = await Deliveries.start(['/a', '/b']);
+    const { url } = this.deliveries.receiver;
+    this.tenants = await makeTenants(this.world.stack, minutes, this.world.ownProviderUrl, url);
+    this.secrets = new SecretWatch(secretsOf(this.world, this.tenants));
+    this.traffic = new Traffic(this.world.dataPlanes, this.secrets);
+  }
+
+  /** Resolves when all faults are over and all calls have ended. */
+  async run(): Promise<void> {
+    const { plan, durationMs } = this.#options;
+    this.traffic.start(this.tenants.agents);
+    this.#startedAt = Date.now();
+    const watch = setInterval(() => this.#watch(), WATCH_MS);
+    try {
+      const warm = this.#at(QUIET_MS - 1_000).then(() => this.#noteHoldings());
+      const chains = new Map<string, Promise<void>>();
+      for (const fault of plan) {
+        const before = chains.get(fault.victim) ?? Promise.resolve();
+        chains.set(
+          fault.victim,
+          Promise.all([before, this.#at(fault.atMs)]).then(() => this.#make(fault)),
+        );
+      }
+      await Promise.all([warm, ...chains.values(), this.#at(durationMs)]);
+      await this.traffic.stop();
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Waits until nothing more can come. */
+  async settle(): Promise<LedgerView> {
+    let records = -1;
+    let view: LedgerView | null = null;
+    await until(
+      async () => {
+        if (!(await atRest(this.world))) return false;
+        view = await readLedger(this.world, this.tenants.agents, this.traffic.maker.tags);
+        const before = records;
+        records = view.booked.length;
+        return before === records;
+      },
+      'all usage to be in the ledger and all events to be delivered',
+      PATIENCE_MS,
+    );
+    this.#watch();
+    return view!;
+  }
+
+  /** Once idle connections are closed, or it is clear that they are not. */
+  async figures(): Promise<ProcessFigures[]> {
+    const figures = (): ProcessFigures[] =>
+      this.world.processes.map(({ victim, plane }) => ({
+        name: victim,
+        before: this.#before.get(victim)!,
+        after: holdingsOf(plane.pid),
+      }));
+    const isClosed = ({ before, after }: ProcessFigures): boolean =>
+      after.descriptors <= before.descriptors + DESCRIPTORS_MORE_MAX;
+    await until(() => figures().every(isClosed), 'file descriptors', 90_000).catch(() => 'an invariant says so');
+    return figures();
+  }
+
+  /** Everything that was printed is looked at for secrets. */
+  lookAtLogs(): void {
+    for (const { victim, plane } of this.world.processes) this.secrets.look(`the log of ${victim}`, plane.output);
+    this.secrets.look('the log of Postgres', this.world.postgres.log);
+  }
+
+  async stop(): Promise<void> {
+    await this.deliveries?.receiver.close();
+    await this.world.stop();
+  }
+
+  async #make(fault: PlannedFault): Promise<void> {
+    const { victim, action, forMs } = fault;
+    const part = this.world.parts.get(victim)!;
+    const from = Date.now();
+    this.hurtNow.add(victim);
+    this.#options.say(`${victim}: ${action} for ${forMs} ms`);
+    await part.hurt(action);
+    const hurtMs = Date.now() - from;
+    if (hurtMs > SLOW_MS) this.#options.say(`${victim}: took ${(hurtMs / 1_000).toFixed(1)} s to ${action}`);
+    await new Promise((resolve) => setTimeout(resolve, forMs));
+    const healing = Date.now();
+    await part.heal(action);
+    await until(() => part.serves(), `${victim} to serve again after ${action}`, PATIENCE_MS);
+    this.hurtNow.delete(victim);
+    const to = Date.now();
+    this.faults.push({ victim, action, from, to });
+    this.#options.say(`${victim}: serves again, ${((to - healing) / 1_000).toFixed(1)} s after the ${action} was over`);
+  }
+
+  #at(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.#startedAt + ms - Date.now()));
+  }
+
+  /** Whoever ended by itself is started again, as a supervisor would. */
+  #watch(): void {
+    for (const part of this.world.processes) {
+      if (!part.endedByItself) continue;
+      const lines = part.plane.output.trim().split('\n').slice(-LAST_LINES).join('\n  ');
+      this.unexpectedEnds.push(`${part.victim}, which said last:\n  ${lines}`);
+      this.#options.say(`${part.victim} ended by itself`);
+      void part.start();
+    }
+  }
+
+  #noteHoldings(): void {
+    for (const { victim, plane } of this.world.processes) this.#before.set(victim, holdingsOf(plane.pid));
+  }
+}

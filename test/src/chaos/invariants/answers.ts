@@ -1,0 +1,108 @@
+/**
+ * Every call ends in one of the ways that docs/contract.md#answers and #websockets name, and where that is no success
+ * there is something that had happened to a part: a refusal, a broken connection or a code of a WebSocket that no fault
+ * explains is a violation, as is an answer that looks whole and is not.
+ */
+import type { AgentTerms, CallTrace, FaultTrace, Interval } from '../history.js';
+import { overlaps, timeOf } from '../history.js';
+import type { Action, Victim } from '../plan.js';
+
+interface AnswerHistory {
+  readonly agents: readonly AgentTerms[];
+  readonly calls: readonly CallTrace[];
+  readonly faults: readonly FaultTrace[];
+  readonly storeAway: readonly Interval[];
+}
+
+/** A part is back before all who use it have noticed: pools, streams and waits between two tries need a moment. */
+const AFTERMATH_MS = 5_000;
+/** A circuit stays open for its cooldown, and a bad probe opens it again. */
+const CIRCUIT_AFTERMATH_MS = 30_000;
+
+export function answersExplained(history: AnswerHistory): string[] {
+  const terms = new Map(history.agents.map((one) => [one.agent, one]));
+  return history.calls.flatMap((call) => {
+    const problem = call.wrong ?? problemOf(call, terms.get(call.agent)!, history);
+    return problem === null ? [] : [`${call.id} (${call.kind} through ${call.plane}): ${problem}`];
+  });
+}
+
+function problemOf(call: CallTrace, terms: AgentTerms, history: AnswerHistory): string | null {
+  if (call.refusal !== null) return refusalProblem(call, terms, history);
+  if (call.kind === 'websocket' && call.status === 101) return closeProblem(call, history);
+  if (call.complete) return isSuccess(call) ? null : `status ${call.status}, which the provider does not send`;
+  return brokenProblem(call, history);
+}
+
+const isSuccess = ({ status }: CallTrace): boolean => status !== null && status >= 200 && status < 300;
+
+/** What each refusal needs to have happened. */
+function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHistory): string | null {
+  const { status, refusal } = call;
+  const { message, limitType, hasRetryAfter } = refusal!;
+  const because = (fits: boolean, hasToWait = false): string | null => {
+    if (!fits) return `${status} "${message}" without a reason`;
+    return hasToWait && !hasRetryAfter ? `${status} "${message}" without Retry-After` : null;
+  };
+  const hurt = (victims: readonly Victim[], aftermathMs = AFTERMATH_MS): boolean =>
+    wasHurt(call, history.faults, victims, aftermathMs);
+  if (status === 429) {
+    if (limitType === 'rpm') return because(terms.rpmLimit !== null, true);
+    return because(limitType === 'budget' && terms.budgetNanos !== null);
+  }
+  if (status === 502 || status === 504) return because(hurt(['provider', call.plane]));
+  if (status !== 503) return because(false);
+  if (message.includes('provider is failing')) return because(hurt(['provider'], CIRCUIT_AFTERMATH_MS), true);
+  if (message.includes('token cannot be checked')) {
+    return because(hurt(['control-1', 'control-2', 'postgres', call.plane]), true);
+  }
+  if (message.includes('Limits cannot be checked')) {
+    const away = history.storeAway.some((gap) => overlaps(gap, timeOf(call)));
+    return because(terms.refusesWithoutStore && away, true);
+  }
+  if (message.includes('is stopping'))
+    return because(wasHurt(call, history.faults, [call.plane], 0, ['restart']), true);
+  return because(false);
+}
+
+/** A connection that broke: before a head only its data plane can be the reason, after it the provider as well. */
+function brokenProblem(call: CallTrace, { faults }: AnswerHistory): string | null {
+  if (wasHurt(call, faults, [call.plane])) return null;
+  // Refused while its body was still on its way, the client may see its connection end before it reads why.
+  const speaksWithProvider = call.status !== null || call.kind === 'upload' || call.kind === 's3';
+  if (speaksWithProvider && wasHurt(call, faults, ['provider'])) return null;
+  return `broke off (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
+}
+
+/** docs/contract.md#websockets; 1006 is what a client says of a connection that broke. */
+function closeProblem(call: CallTrace, { faults }: AnswerHistory): string | null {
+  const because = (fits: boolean): string | null =>
+    fits ? null : `closed with ${call.closeCode} (${call.error ?? 'no error'}) without a reason`;
+  switch (call.closeCode) {
+    case 1000:
+      return null;
+    case 1001:
+      return because(wasHurt(call, faults, [call.plane], AFTERMATH_MS, ['restart']));
+    case 1006:
+      return because(wasHurt(call, faults, [call.plane]));
+    case 1011:
+      return because(wasHurt(call, faults, ['provider']));
+    default:
+      return because(false);
+  }
+}
+
+function wasHurt(
+  call: CallTrace,
+  faults: readonly FaultTrace[],
+  victims: readonly Victim[],
+  aftermathMs = AFTERMATH_MS,
+  actions: readonly Action[] | null = null,
+): boolean {
+  return faults.some(
+    ({ victim, action, from, to }) =>
+      victims.includes(victim) &&
+      (actions === null || actions.includes(action)) &&
+      overlaps({ from, to: to + aftermathMs }, timeOf(call)),
+  );
+}

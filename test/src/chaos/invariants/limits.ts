@@ -1,0 +1,57 @@
+/**
+ * No 60 seconds hold more calls of an agent at the provider than its limit, wherever the counter store could be asked.
+ * Without the store calls pass unchecked, and a primary that dies takes its last writes along (docs/contract.md#limits):
+ * time is cut into stretches in which the store was there, and each of them must keep the limit by itself.
+ *
+ * When a call was admitted is not seen from outside, only that it was between its client's sending and the provider's
+ * reading. A call counts where all of that time lies inside the window and the stretch, so whatever froze on the way
+ * cannot make it look like a violation.
+ */
+import type { AgentTerms, CallTrace, Interval, Sighting } from '../history.js';
+
+export const WINDOW_MS = 60_000;
+
+interface LimitHistory {
+  readonly agents: readonly AgentTerms[];
+  readonly calls: readonly CallTrace[];
+  readonly sightings: readonly Sighting[];
+  /** When limits were not enforced by every data plane. */
+  readonly storeAway: readonly Interval[];
+}
+
+interface LimitReport {
+  readonly broken: string[];
+  /** Windows that came within a call of their limit: how sharp the test was. */
+  readonly fullWindows: number;
+}
+
+export function limitsKept({ agents, calls, sightings, storeAway }: LimitHistory): LimitReport {
+  const seenAt = new Map<string, number>();
+  for (const { callId, seenAt: at } of sightings) seenAt.set(callId, Math.min(at, seenAt.get(callId) ?? at));
+  const broken: string[] = [];
+  let fullWindows = 0;
+  for (const { agent, rpmLimit } of agents) {
+    if (rpmLimit === null) continue;
+    const admitted = calls
+      .filter((call) => call.agent === agent && seenAt.has(call.id))
+      .map((call) => ({ from: call.sentAt, to: seenAt.get(call.id)! }))
+      .filter((one) => !storeAway.some((gap) => one.from <= gap.to && gap.from <= one.to))
+      .sort((a, b) => a.from - b.from);
+    for (const [index, first] of admitted.entries()) {
+      const end = Math.min(first.from + WINDOW_MS, nextGap(storeAway, first.to));
+      const count = admitted.slice(index).filter((one) => one.to < end).length;
+      if (count >= rpmLimit) fullWindows++;
+      if (count > rpmLimit) {
+        broken.push(
+          `${agent}: ${count} calls within 60 s from ${new Date(first.from).toISOString()}, ${rpmLimit} allowed`,
+        );
+        break;
+      }
+    }
+  }
+  return { broken, fullWindows };
+}
+
+function nextGap(storeAway: readonly Interval[], after: number): number {
+  return Math.min(...storeAway.filter(({ from }) => from >= after).map(({ from }) => from), Number.POSITIVE_INFINITY);
+}

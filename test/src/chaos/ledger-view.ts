@@ -1,0 +1,64 @@
+/** What the run finds in the database, and when nothing more can come. */
+
+import type { CallTags } from './call-tags.js';
+import type { BookedCall } from './history.js';
+import type { ChaosAgent } from './tenants.js';
+import { metric, type World } from './world.js';
+
+interface Row {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly bytes_in: number;
+  readonly cost_nanos: number;
+}
+
+export interface LedgerView {
+  readonly booked: readonly BookedCall[];
+  readonly sums: { readonly requests: number; readonly costNanos: number; readonly spentNanos: number };
+  /** Records that could not be booked, and deliveries that were given up. */
+  readonly setAside: number;
+  readonly failedDeliveries: number;
+}
+
+export async function readLedger(
+  { postgres }: World,
+  agents: readonly ChaosAgent[],
+  tags: CallTags,
+): Promise<LedgerView> {
+  const { sql } = postgres;
+  const names = new Map(agents.map(({ id, agent }) => [id, agent]));
+  const rows = await sql<Row[]>`select id, agent_id, method, path, bytes_in, cost_nanos from usage_records`;
+  const [hours] = await sql<{ requests: number; cost: number }[]>`
+    select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(cost_nanos), 0)::bigint as cost from usage_hourly`;
+  const [month] = await sql<{ spent: number }[]>`
+    select coalesce(sum(spent_nanos), 0)::bigint as spent from month_spend`;
+  const [poison] = await sql<{ count: number }[]>`select count(*) as count from poison_records`;
+  const [failed] = await sql<{ count: number }[]>`
+    select count(*) as count from webhook_deliveries where status = 'failed'`;
+  return {
+    booked: rows.map((row) => ({
+      recordId: row.id,
+      callId: tags.callOf(row.agent_id, row.method, row.path, row.bytes_in),
+      agent: names.get(row.agent_id) ?? '',
+      costNanos: row.cost_nanos,
+    })),
+    sums: { requests: hours!.requests, costNanos: hours!.cost, spentNanos: month!.spent },
+    setAside: poison!.count,
+    failedDeliveries: failed!.count,
+  };
+}
+
+/** No call is under way, all usage is acknowledged, and no delivery waits. */
+export async function atRest({ dataPlanes, postgres }: World): Promise<boolean> {
+  for (const { metricsUrl } of dataPlanes) {
+    for (const name of ['gateway_inflight', 'gateway_websockets', 'gateway_spool_bytes']) {
+      if ((await metric(metricsUrl, name)) !== 0) return false;
+    }
+  }
+  const [waiting] = await postgres.sql<{ count: number }[]>`
+    select (select count(*) from events where fanned_out_at is null)
+         + (select count(*) from webhook_deliveries where status = 'pending') as count`;
+  return waiting!.count === 0;
+}

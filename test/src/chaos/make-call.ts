@@ -1,0 +1,129 @@
+/** The calls of each kind: what is sent, and what a whole answer must look like. */
+import { createHash, randomBytes } from 'node:crypto';
+import { CallTags } from './call-tags.js';
+import type { CallKind } from './history.js';
+import type { HttpCall } from './http-call.js';
+import { type ChaosAgent, OWN_SLUG } from './tenants.js';
+import type { DataPlane } from './world.js';
+
+const CHAT_PATH = '/v1/chat/completions';
+/** Longer than any chat body without its padding. */
+const CHAT_BYTES_MIN = 320;
+const UPLOAD_BYTES = { min: 1_000, max: 400_000 };
+const OBJECT_BYTES = 16_000;
+const OUTPUT_MAX = 64;
+const DONE = 'data: [DONE]\n\n';
+const CUT = '"code":"budget_cut"}}\n\n';
+const LAST_WORD = 'word-9';
+
+export class CallMaker {
+  readonly tags = new CallTags();
+  #made = 0;
+
+  nextId(): string {
+    return `call-${++this.#made}`;
+  }
+
+  chat(agent: ChaosAgent, plane: DataPlane, streamed: boolean): HttpCall {
+    const id = this.nextId();
+    const body = this.#chatBody(agent, id, streamed);
+    this.tags.note(id, agent.id, 'POST', CHAT_PATH, body.length);
+    return {
+      ...common(id, streamed ? 'stream' : 'chat', agent, plane, `openai${CHAT_PATH}`),
+      method: 'POST',
+      headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+      body,
+      check: streamed ? (text) => streamProblem(text, agent) : chatProblem,
+    };
+  }
+
+  upload(agent: ChaosAgent, plane: DataPlane): HttpCall {
+    const id = this.nextId();
+    const body = randomBytes(UPLOAD_BYTES.min + Math.floor(Math.random() * (UPLOAD_BYTES.max - UPLOAD_BYTES.min)));
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    this.tags.note(id, agent.id, 'PUT', `/sink/${id}`, body.length);
+    return {
+      ...common(id, 'upload', agent, plane, `${OWN_SLUG}/sink/${id}`),
+      method: 'PUT',
+      headers: { authorization: `Bearer ${agent.token}` },
+      body,
+      pieces: 5,
+      check: (text) => (text.includes(sha256) ? null : 'the provider received other bytes'),
+    };
+  }
+
+  echo(agent: ChaosAgent, plane: DataPlane): HttpCall {
+    const id = this.nextId();
+    this.tags.note(id, agent.id, 'GET', `/echo/${id}`, 0);
+    return {
+      ...common(id, 'echo', agent, plane, `${OWN_SLUG}/echo/${id}`),
+      method: 'GET',
+      headers: { authorization: `Bearer ${agent.token}` },
+      body: null,
+      check: (text) => (text.startsWith('{') && text.endsWith('}') ? null : 'the echo is not whole'),
+    };
+  }
+
+  /** `key` null puts an object, else that one is deleted. */
+  s3(agent: ChaosAgent, plane: DataPlane, key: string | null): HttpCall {
+    const id = key === null ? this.nextId() : `${key}-deleted`;
+    const path = `/chaos/${key ?? id}`;
+    const method = key === null ? 'PUT' : 'DELETE';
+    const body = key === null ? randomBytes(OBJECT_BYTES) : null;
+    this.tags.note(id, agent.id, method, path, body?.length ?? 0);
+    const credential = `Credential=${agent.token}/20260101/us-east-1/s3/aws4_request`;
+    return {
+      ...common(id, 's3', agent, plane, `s3${path}`),
+      method,
+      headers: {
+        authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=${'0'.repeat(64)}`,
+        'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+        'x-amz-date': '20260101T000000Z',
+      },
+      body,
+      check: () => null,
+    };
+  }
+
+  socketPath(agent: ChaosAgent, id: string): string {
+    this.tags.note(id, agent.id, 'GET', `/ws/${id}`, 0);
+    return `/v1/proxy/${OWN_SLUG}/ws/${id}`;
+  }
+
+  #chatBody(agent: ChaosAgent, id: string, stream: boolean): Buffer {
+    const length = this.tags.nextLength(agent.id, CHAT_BYTES_MIN);
+    const of = (content: string): string =>
+      JSON.stringify({
+        model: 'gpt-4o',
+        user: id,
+        stream,
+        max_completion_tokens: OUTPUT_MAX,
+        messages: [{ role: 'user', content }],
+      });
+    return Buffer.from(of('x'.repeat(length - of('').length)));
+  }
+}
+
+const common = (id: string, kind: CallKind, agent: ChaosAgent, { part, url }: DataPlane, target: string) => ({
+  id,
+  kind,
+  agent: agent.agent,
+  plane: part.victim,
+  url: `${url}/v1/proxy/${target}`,
+});
+
+function chatProblem(text: string): string | null {
+  try {
+    const { choices } = JSON.parse(text) as { choices: readonly { message: { content: string } }[] };
+    return choices[0]?.message.content.endsWith(LAST_WORD) === true ? null : 'another text came back';
+  } catch {
+    return 'a whole answer that is no JSON';
+  }
+}
+
+/** One that ended without an error of the connection must say so itself. */
+function streamProblem(text: string, { hardBudget }: ChaosAgent): string | null {
+  if (text.endsWith(CUT)) return hardBudget ? null : 'cut by a budget that is not a hard one';
+  if (!text.endsWith(DONE)) return 'a stream that looks whole ended without [DONE]';
+  return text.includes(LAST_WORD) ? null : 'a piece of the stream is missing';
+}

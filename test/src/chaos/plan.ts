@@ -1,0 +1,78 @@
+/**
+ * Which part is hurt when, how and for how long: all of it follows from the seed. The kinds of faults are dealt like a
+ * deck of cards, so that a run of some minutes meets each of them and none comes by luck alone; a part that is still
+ * coming back is left alone, and several parts may be away at once.
+ */
+import { Random } from './random.js';
+
+export const VICTIMS = [
+  'redis',
+  'postgres',
+  'provider',
+  'control-1',
+  'control-2',
+  'data-1',
+  'data-2',
+  'data-3',
+] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+/**
+ * kill: SIGKILL, started again when the time is over. freeze: SIGSTOP, then SIGCONT. cut: all its connections break and
+ * no new ones come about. restart: SIGTERM, then started again. failover: ordered from the sentinels.
+ */
+export type Action = 'kill' | 'freeze' | 'cut' | 'restart' | 'failover';
+
+export interface PlannedFault {
+  /** After the traffic began. */
+  readonly atMs: number;
+  readonly victim: Victim;
+  readonly action: Action;
+  readonly forMs: number;
+}
+
+interface Card {
+  readonly among: readonly Victim[];
+  readonly action: Action;
+}
+
+const CONTROL: readonly Victim[] = ['control-1', 'control-2'];
+const DATA: readonly Victim[] = ['data-1', 'data-2', 'data-3'];
+const cards = (among: readonly Victim[], actions: readonly Action[]): Card[] =>
+  actions.map((action) => ({ among, action }));
+
+export const DECK: readonly Card[] = [
+  ...cards(['redis'], ['kill', 'freeze', 'cut', 'failover']),
+  ...cards(['postgres'], ['kill', 'freeze', 'cut']),
+  ...cards(['provider'], ['kill', 'freeze', 'cut']),
+  ...cards(CONTROL, ['kill', 'freeze', 'cut', 'restart']),
+  ...cards(DATA, ['kill', 'freeze', 'restart', 'kill']),
+];
+
+/** Traffic runs undisturbed before the first fault, and after the last one has begun. */
+export const QUIET_MS = 8_000;
+const GAP_MS = { min: 1_500, max: 6_000 };
+const LENGTH_MS = { min: 500, max: 6_000 };
+/** So long after its end a part is left alone. */
+const RECOVERY_MS = 4_000;
+
+export function planOf(seed: number, durationMs: number): PlannedFault[] {
+  const random = new Random(seed);
+  const freeFrom = new Map<Victim, number>();
+  const plan: PlannedFault[] = [];
+  let deck: Card[] = [];
+  let atMs = QUIET_MS;
+  while (atMs <= durationMs - QUIET_MS) {
+    if (deck.length === 0) deck = random.shuffled(DECK);
+    const ready = deck.findIndex(({ among }) => among.some((victim) => (freeFrom.get(victim) ?? 0) <= atMs));
+    if (ready !== -1) {
+      const [card] = deck.splice(ready, 1);
+      const victim = random.pick(card!.among.filter((one) => (freeFrom.get(one) ?? 0) <= atMs));
+      const forMs = random.between(LENGTH_MS.min, LENGTH_MS.max);
+      plan.push({ atMs, victim, action: card!.action, forMs });
+      freeFrom.set(victim, atMs + forMs + RECOVERY_MS);
+    }
+    atMs += random.between(GAP_MS.min, GAP_MS.max);
+  }
+  return plan;
+}

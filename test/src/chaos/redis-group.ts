@@ -1,0 +1,71 @@
+/**
+ * A primary, its replica and three sentinels. Everybody, the servers themselves included, knows a server by the proxy in
+ * front of it, so that one can be cut off from all others at once.
+ */
+import { GROUP, RedisSentinel, SENTINEL_PASSWORD } from '../redis-sentinel.js';
+import { RedisServer } from '../redis-server.js';
+import { TcpProxy } from '../tcp-proxy.js';
+
+const SENTINELS = 3;
+const QUORUM = 2;
+
+interface Member {
+  readonly server: RedisServer;
+  readonly proxy: TcpProxy;
+}
+
+export class RedisGroup {
+  private constructor(
+    readonly members: readonly Member[],
+    readonly sentinels: readonly RedisSentinel[],
+  ) {}
+
+  static async start(): Promise<RedisGroup> {
+    const members = [await startMember(), await startMember()];
+    const [first, second] = members;
+    await second!.server.admin.call('REPLICAOF', '127.0.0.1', String(first!.proxy.port));
+    const sentinels = await RedisSentinel.group(first!.proxy, SENTINELS, QUORUM);
+    return new RedisGroup(members, sentinels);
+  }
+
+  get url(): string {
+    const hosts = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `redis+sentinel://${hosts}/${GROUP}/0?sentinelPassword=${encodeURIComponent(SENTINEL_PASSWORD)}`;
+  }
+
+  /** Where the sentinels say that the primary is. */
+  async primary(): Promise<Member> {
+    const port = await this.sentinels[0]!.primaryPort();
+    return this.members.find(({ proxy }) => proxy.port === port)!;
+  }
+
+  async orderFailover(): Promise<void> {
+    await this.sentinels[0]!.admin.call('SENTINEL', 'FAILOVER', GROUP).catch(() => 'there is no good replica just now');
+  }
+
+  /** One is the primary, and the other one has its data. */
+  async whole(): Promise<boolean> {
+    const primary = await this.primary();
+    for (const member of this.members) {
+      const info = String(await member.server.admin.info('replication'));
+      const isWell =
+        member === primary ? /role:master[\s\S]*connected_slaves:1/ : /role:slave[\s\S]*master_link_status:up/;
+      if (!isWell.test(info)) return false;
+    }
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.sentinels.map((sentinel) => sentinel.stop()));
+    await Promise.all(this.members.map(({ server }) => server.stop()));
+    await Promise.all(this.members.map(({ proxy }) => proxy.stop()));
+  }
+}
+
+async function startMember(): Promise<Member> {
+  const proxy = await TcpProxy.start(0);
+  const announced = ['--replica-announce-ip', '127.0.0.1', '--replica-announce-port', String(proxy.port)];
+  const server = await RedisServer.start({ args: ['--repl-diskless-sync-delay', '0', ...announced] });
+  proxy.targetPort = server.port;
+  return { server, proxy };
+}
