@@ -133,10 +133,11 @@ export class ChaosRun {
     const healing = Date.now();
     await part.heal(action);
     await until(() => part.serves(), `${victim} to serve again after ${action}`, PATIENCE_MS);
-    this.hurtNow.delete(victim);
     const to = Date.now();
     this.faults.push({ victim, action, from, to });
     this.#options.say(`${victim}: serves again, ${((to - healing) / 1_000).toFixed(1)} s after the ${action} was over`);
+    await until(async () => (await part.whole?.()) ?? true, `${victim} to be whole again`, PATIENCE_MS);
+    this.hurtNow.delete(victim);
   }
 
   #at(ms: number): Promise<void> {

@@ -11,6 +11,8 @@ export interface Part {
   heal(action: Action): Promise<void>;
   /** It serves again; an error counts as not yet. */
   serves(): Promise<boolean>;
+  /** It can be hurt again. */
+  whole?(): Promise<boolean>;
 }
 
 const QUESTION_TIMEOUT_MS = 5_000;
@@ -126,7 +128,12 @@ export class RedisVictim implements Part {
     else if (action === 'kill') await this.#hurt!.server.restart();
   }
 
+  /** What is told to the primary from now on is not lost with it. */
   async serves(): Promise<boolean> {
-    return (await this.group.whole()) && (await this.enforced());
+    return (await this.group.agreed()) && (await this.enforced());
+  }
+
+  whole(): Promise<boolean> {
+    return this.group.whole();
   }
 }

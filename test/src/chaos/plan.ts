@@ -53,8 +53,8 @@ export const DECK: readonly Card[] = [
 export const QUIET_MS = 8_000;
 const GAP_MS = { min: 1_500, max: 6_000 };
 const LENGTH_MS = { min: 500, max: 6_000 };
-/** So long after its end a part is left alone. */
-const RECOVERY_MS = 4_000;
+/** So long after its end a part is left alone; the sentinels take their time to make a replica of an old primary. */
+const RECOVERY_MS = (victim: Victim): number => (victim === 'redis' ? 20_000 : 4_000);
 
 export function planOf(seed: number, durationMs: number): PlannedFault[] {
   const random = new Random(seed);
@@ -70,7 +70,7 @@ export function planOf(seed: number, durationMs: number): PlannedFault[] {
       const victim = random.pick(card!.among.filter((one) => (freeFrom.get(one) ?? 0) <= atMs));
       const forMs = random.between(LENGTH_MS.min, LENGTH_MS.max);
       plan.push({ atMs, victim, action: card!.action, forMs });
-      freeFrom.set(victim, atMs + forMs + RECOVERY_MS);
+      freeFrom.set(victim, atMs + forMs + RECOVERY_MS(victim));
     }
     atMs += random.between(GAP_MS.min, GAP_MS.max);
   }

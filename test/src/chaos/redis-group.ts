@@ -43,6 +43,19 @@ export class RedisGroup {
     await this.sentinels[0]!.admin.call('SENTINEL', 'FAILOVER', GROUP).catch(() => 'there is no good replica just now');
   }
 
+  /** All sentinels name the same primary, which takes itself for one, and none is about to name another. */
+  async agreed(): Promise<boolean> {
+    const ports = new Set<number>();
+    for (const { admin } of this.sentinels) {
+      const [state] = (await admin.call('SENTINEL', 'MASTERS')) as string[][];
+      const field = (name: string): string | undefined => state?.[state.indexOf(name) + 1];
+      if (field('flags') !== 'master') return false; // s_down, o_down, failover_in_progress
+      ports.add(Number(field('port')));
+    }
+    const primary = await this.primary();
+    return ports.size === 1 && String(await primary.server.admin.info('replication')).includes('role:master');
+  }
+
   /** One is the primary, and the other one has its data. */
   async whole(): Promise<boolean> {
     const primary = await this.primary();

@@ -17,6 +17,7 @@ function look({ calls, seen, booked, faults = [] }: Made): string[] {
   return exactlyOnce({ calls, sightings: seen.map((id) => sighting(id)), booked, faults, sums });
 }
 
+const STOPPING = 'The gateway is stopping.';
 const KILLED = fault('data-1', 'kill');
 
 describe('exactly once: histories in which nothing is wrong', () => {
@@ -24,6 +25,14 @@ describe('exactly once: histories in which nothing is wrong', () => {
     ['a received answer', { calls: [call('a')], seen: ['a'], booked: [record('a')] }],
     ['a refusal', { calls: [refusedCall('a', 429, '')], seen: [], booked: [] }],
     ['a provider that could not be reached', { calls: [refusedCall('a', 502, '')], seen: [], booked: [record('a')] }],
+    [
+      'a WebSocket that came too late',
+      { calls: [refusedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: ['a'], booked: [record('a')] },
+    ],
+    [
+      'the same, which never left',
+      { calls: [refusedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: [], booked: [] },
+    ],
     ['a call that never arrived', { calls: [brokenCall('a')], seen: [], booked: [] }],
     ['a call that broke off', { calls: [brokenCall('a')], seen: ['a'], booked: [record('a')] }],
     ['one whose data plane was killed', { calls: [brokenCall('a')], seen: ['a'], booked: [], faults: [KILLED] }],
@@ -68,6 +77,16 @@ describe('exactly once: histories that break it', () => {
       'lost because its data plane was frozen',
       { calls: [brokenCall('a')], seen: ['a'], booked: [], faults: [fault('data-1', 'freeze')] },
       /reached the provider and is not booked/,
+    ],
+    [
+      'a WebSocket that came too late is lost',
+      { calls: [refusedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: ['a'], booked: [] },
+      /received completely and is not booked/,
+    ],
+    [
+      'an answer of 502 is lost',
+      { calls: [refusedCall('a', 502, '')], seen: [], booked: [] },
+      /received completely and is not booked/,
     ],
     ['booked twice', { calls: [call('a')], seen: ['a'], booked: [record('a'), record('a')] }, /booked twice/],
     [

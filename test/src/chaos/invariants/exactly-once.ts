@@ -52,12 +52,19 @@ function problemOf(
     return record === null ? null : `was refused with ${call.status} and is booked`;
   }
   if (record === null) {
-    if (call.complete) return 'was received completely and is not booked';
+    const wasForwarded = call.complete && (seen || call.refusal === null || call.status !== 503);
+    if (wasForwarded) return 'was received completely and is not booked';
     return seen && !diedUnder(call, faults) ? 'reached the provider and is not booked' : null;
   }
   if (call.requestId !== null && call.requestId !== record.recordId) return 'is booked under another id';
   return null;
 }
 
-/** 502 and 504 are the gateway's own answers, too, but of calls that went to the provider. */
-const isBeforeTheProvider = ({ status }: CallTrace): boolean => status !== 502 && status !== 504;
+/**
+ * 502 and 504 are the gateway's own answers, too, but of calls that went to the provider. So did a WebSocket that the
+ * provider agreed to when the data plane was about to stop.
+ */
+function isBeforeTheProvider({ status, kind, refusal }: CallTrace): boolean {
+  if (status === 502 || status === 504) return false;
+  return kind !== 'websocket' || !refusal!.message.includes('is stopping');
+}
