@@ -61,3 +61,30 @@ test('sketch: statuses are counted beside durations and change nothing about the
   expect([parts.total, parts.quantile(0.5), parts.quantile(1)]).toEqual([6, 20, 30]);
   expect([...sketchOf([4_294_967_295]).statuses()]).toEqual([]); // the longest duration is no status
 });
+
+test('sketch: a run of many sketches says what its parts say one by one, twice as well as once', () => {
+  const values = Array.from({ length: 20_000 }, (_, i) => (i * 7_919) % 90_000);
+  const parts = Array.from({ length: 400 }, (_, i) => {
+    const part = sketchOf(values.slice(50 * i, 50 * i + 50));
+    for (let n = 0; n < 7; n++) part.addStatus([200, 429, 999][(i + n) % 3]!);
+    return part.encode();
+  });
+  const one = Sketch.decode(new Uint8Array(0));
+  for (const part of parts) one.merge(part);
+  const run = Buffer.concat([...parts, Buffer.from([1, 2, 3])]); // what is no whole pair is left out
+  const text = run.toString('base64').replace(/.{76}/g, '$&\n'); // as Postgres writes it
+  for (const sketch of [Sketch.decode(run), Sketch.fromBase64(text), Sketch.decode(run)]) {
+    expect(sketch.encode()).toEqual(one.encode());
+    expect(sketch.total).toBe(20_000);
+    expect([...sketch.statuses()].reduce((sum, [, count]) => sum + count, 0)).toBe(2_800);
+  }
+  expect(Sketch.fromBase64('').encode()).toHaveLength(0);
+});
+
+test('sketch: a bucket that no writer makes is kept, in a short run and in a long one', () => {
+  const odd = Buffer.from([0xff, 0xfe, 0, 3]);
+  for (const times of [1, 1_000]) {
+    const sketch = Sketch.decode(Buffer.concat(Array.from({ length: times }, () => odd)));
+    expect([...sketch.statuses()]).toEqual([[0xfffe - 1_024, 3 * times]]);
+  }
+});

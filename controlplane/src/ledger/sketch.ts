@@ -17,6 +17,18 @@ const STATUS_FIRST = 1_024;
 const PAIR_BYTES = 4;
 const COUNT_MAX = 0xffff;
 
+/** Every bucket that there is: of durations, then of statuses, which have three digits. */
+const BUCKETS_ALL = 2_048;
+/** From so many bytes on, {@link added} pays. */
+const LONG_RUN_BYTES = 2_048;
+/**
+ * Counts of a long run of sketches by bucket, zero between two merges. A report over many agents merges megabytes: in a
+ * map each pair costs ten to twenty times as much, and nothing else runs meanwhile.
+ */
+const added = new Float64Array(BUCKETS_ALL);
+/** What is read from base64, until it is merged: a buffer for each would be garbage by the megabyte. */
+let scratch = Buffer.allocUnsafe(64 * 1_024);
+
 /** Longer than any useful compacted sketch of one hour: worth compacting. */
 export const SKETCH_BYTES_COMPACT = 2_400;
 
@@ -44,6 +56,13 @@ export class Sketch {
     return sketch;
   }
 
+  /** The same, written in base64. */
+  static fromBase64(text: string): Sketch {
+    const sketch = new Sketch();
+    sketch.mergeBase64(text);
+    return sketch;
+  }
+
   get total(): number {
     return this.#total;
   }
@@ -63,6 +82,32 @@ export class Sketch {
   }
 
   merge(bytes: Uint8Array): void {
+    if (bytes.length >= LONG_RUN_BYTES) this.#mergeLong(bytes);
+    else this.#mergePairs(bytes);
+  }
+
+  mergeBase64(text: string): void {
+    if (scratch.length < text.length) scratch = Buffer.allocUnsafe(2 * text.length);
+    this.merge(scratch.subarray(0, scratch.write(text, 'base64')));
+  }
+
+  #mergeLong(bytes: Uint8Array): void {
+    const end = bytes.length - (bytes.length % PAIR_BYTES);
+    for (let at = 0; at < end; at += PAIR_BYTES) {
+      const bucket = (bytes[at]! << 8) | bytes[at + 1]!;
+      const count = (bytes[at + 2]! << 8) | bytes[at + 3]!;
+      if (bucket < BUCKETS_ALL) added[bucket]! += count;
+      else this.#count(bucket, count); // no writer makes one
+    }
+    for (let bucket = 0; bucket < BUCKETS_ALL; bucket++) {
+      const count = added[bucket]!;
+      if (count === 0) continue;
+      added[bucket] = 0;
+      this.#count(bucket, count);
+    }
+  }
+
+  #mergePairs(bytes: Uint8Array): void {
     for (let at = 0; at + PAIR_BYTES <= bytes.length; at += PAIR_BYTES) {
       this.#count((bytes[at]! << 8) | bytes[at + 1]!, (bytes[at + 2]! << 8) | bytes[at + 3]!);
     }

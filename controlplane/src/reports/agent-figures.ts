@@ -42,7 +42,7 @@ export class AgentFiguresReport {
 
 function figuresOf(
   { monthNanos, lastCallAt, createdAt, ...agent }: ListedAgent,
-  sums: store.AgentSums = { ...NOTHING, sketches: Buffer.alloc(0) },
+  sums: store.AgentSums = { ...NOTHING, sketches: '' },
   rejectedRequests = 0,
 ): AgentFigures {
   const monthCents = centsOf(BigInt(monthNanos));
@@ -60,7 +60,7 @@ function figuresOf(
     ...shown(sums),
     errorRate: percentage(sums.errors, sums.requests),
     rejectedRequests,
-    p95Latency: Sketch.decode(sums.sketches).quantile(0.95),
+    p95Latency: Sketch.fromBase64(sums.sketches).quantile(0.95),
     monthCents,
     budgetUsedPercent: budgetCentsMonthly ? percentage(monthCents, budgetCentsMonthly) : null,
     lastCallAt: lastCallAt?.toISOString() ?? null,

@@ -18,7 +18,7 @@ export async function groupSeries(
   interval: Interval,
   groupBy: GroupBy,
 ): Promise<SeriesGroup[]> {
-  const starts = bucketStarts(range, interval);
+  const starts = bucketStarts(range, interval).map((ms) => ({ ms, bucket: bucketName(ms) }));
   if (groupBy === 'reason') {
     const rows = await reasonsByBucket(tx, scope, range, interval);
     const cells = rows.map(({ bucket, reason, count }) => ({ ms: bucket.getTime(), value: reason, count }));
@@ -27,7 +27,7 @@ export async function groupSeries(
   if (groupBy === 'status') {
     const rows = await sketchesByBucket(tx, scope, range, interval);
     const cells = rows.flatMap(({ bucket, requests, sketches }) =>
-      [...callsByStatus(Sketch.decode(sketches), requests)].map(([value, count]) => ({
+      [...callsByStatus(Sketch.fromBase64(sketches), requests)].map(([value, count]) => ({
         ms: bucket.getTime(),
         value,
         count,
@@ -47,6 +47,12 @@ export async function groupSeries(
     name,
     timeseries: series(starts, points, ofSums, NOTHING),
   }));
+}
+
+/** Of a bucket, with its name: every group has it. */
+interface Start {
+  readonly ms: number;
+  readonly bucket: string;
 }
 
 interface SumGroup {
@@ -72,7 +78,7 @@ interface CountCell {
 /** Most first. */
 function counted(
   cells: readonly CountCell[],
-  starts: readonly number[],
+  starts: readonly Start[],
   show: (count: number) => GroupFigures,
 ): SeriesGroup[] {
   const totals = new Map<string, number>();
@@ -94,8 +100,8 @@ export const mostFirst = (counts: ReadonlyMap<string, number>): [string, number]
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 
 const series = <T>(
-  starts: readonly number[],
+  starts: readonly Start[],
   points: ReadonlyMap<number, T>,
   show: (value: T) => GroupFigures,
   zero: T,
-) => starts.map((ms) => ({ bucket: bucketName(ms), ...show(points.get(ms) ?? zero) }));
+) => starts.map(({ ms, bucket }) => ({ bucket, ...show(points.get(ms) ?? zero) }));

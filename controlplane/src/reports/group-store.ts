@@ -1,7 +1,7 @@
 /** SQL of usage by groups over time. Reads rollups only. */
 import type { Tx } from '../db/sql.js';
 import type { Interval, TimeRange } from './period.js';
-import { exact, nameOf, ofProject, type Raw, SUMS } from './report-store.js';
+import { exact, nameOf, ofProject, type Raw, SKETCHES, SUMS } from './report-store.js';
 import { type Dimension, rollupsOfBuckets, type Scope, whose } from './rollup-source.js';
 import type { Sums } from './sums.js';
 
@@ -22,25 +22,23 @@ export async function sumCells(
   groupsMax: number,
 ): Promise<readonly CellSums[]> {
   const rows = await tx<Raw<CellSums>[]>`
-    with cells as materialized (
-      select date_trunc(${interval}, hour) as bucket, value, sum(requests) as requests, sum(errors) as errors,
-             sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out, sum(cost_nanos) as cost_nanos,
-             sum(duration_ms_sum) as duration_ms_sum
-        from ${rollupsOfBuckets(tx, scope, range, interval, dimension)} r group by 1, 2),
+    with cells as materialized ( -- as they are: a sum by bucket and value before that of the groups costs twice as much
+      select hour, value, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum
+        from ${rollupsOfBuckets(tx, scope, range, interval, dimension)} r),
     dearest as materialized (
       select s.value, ${nameOf(tx, scope, dimension)} as name
         from (select value from cells group by value
                order by sum(cost_nanos) desc, sum(requests) desc, value limit ${groupsMax}) s)
-    select bucket, d.value, d.name, ${tx.unsafe(SUMS)} from cells left join dearest d using (value)
-     group by bucket, d.value, d.name`;
+    select date_trunc(${interval}, hour) as bucket, d.value, d.name, ${tx.unsafe(SUMS)}
+      from cells left join dearest d using (value) group by bucket, d.value, d.name`;
   return exact(rows);
 }
 
 interface BucketSketch {
   readonly bucket: Date;
   readonly requests: number;
-  /** All sketches behind each other. */
-  readonly sketches: Buffer;
+  /** {@link SKETCHES}. */
+  readonly sketches: string;
 }
 
 export function sketchesByBucket(
@@ -50,8 +48,7 @@ export function sketchesByBucket(
   interval: Interval,
 ): Promise<readonly BucketSketch[]> {
   return tx<BucketSketch[]>`
-    select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests,
-           string_agg(latency_sketch, ''::bytea) as sketches
+    select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests, ${tx.unsafe(SKETCHES)} as sketches
       from ${rollupsOfBuckets(tx, scope, range, interval, 'provider')} r group by 1`;
 }
 

@@ -101,7 +101,7 @@ export class UsageReports {
       totalRequests: row.requests,
       errorCount: row.errors,
       avgLatency: average(row.durationMsSum, row.requests),
-      p95Latency: Sketch.decode(row.sketches).quantile(0.95),
+      p95Latency: Sketch.fromBase64(row.sketches).quantile(0.95),
       totalCostCents: wholeCents(row.costNanos),
       totalCostUsd: usdOf(row.costNanos),
       totalTokensIn: row.tokensIn,
@@ -175,7 +175,7 @@ function summarise(rows: readonly store.ProviderSums[], period: Period | null) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0);
   const costNanos = rows.reduce((sum, row) => sum + row.costNanos, 0n);
   const latency = new Sketch();
-  for (const row of rows) latency.merge(row.sketches);
+  for (const row of rows) latency.mergeBase64(row.sketches);
   return {
     period,
     totalRequests: requests,
@@ -201,5 +201,5 @@ function withRefusedOnly(sums: readonly store.ProviderSums[], rejected: Readonly
   const seen = new Set(sums.map((row) => row.providerSlug));
   const missing = [...rejected.keys()].filter((slug) => slug !== '' && !seen.has(slug)).sort();
   const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0n, durationMsSum: 0 };
-  return [...sums, ...missing.map((providerSlug) => ({ providerSlug, ...zero, sketches: Buffer.alloc(0) }))];
+  return [...sums, ...missing.map((providerSlug) => ({ providerSlug, ...zero, sketches: '' }))];
 }

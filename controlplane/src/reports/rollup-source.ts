@@ -88,7 +88,7 @@ function span(
   const of = whose(sql, scope);
   return sql`(
     select day as hour, ${added?.columns ?? hourColumns} from ${days} ${of} and day >= ${firstDay} and day < ${rolledUntil}
-       and not exists (select from usage_late l where l.org_id = ${orgId} and l.day = d.day)
+       and d.day not in (select l.day from usage_late l where l.org_id = ${orgId})
     union all
     select h.* from (select distinct day from usage_late
              where org_id = ${orgId} and day >= ${firstDay} and day < ${rolledUntil}) late
@@ -114,7 +114,7 @@ function hoursOf(sql: Sql | Tx, scope: Scope, from: Fragment, to: Fragment, colu
   const isRolled = sql`hour >= ${from} and hour < least(${to}, ${rolledUntil})`;
   return sql`
     select hour, ${added.columns} from usage_hourly_by d where ${added.of} ${of} and ${isRolled}
-       and not exists (select from usage_late_hours l where l.org_id = ${orgId} and l.hour = d.hour)
+       and d.hour not in (select l.hour from usage_late_hours l where l.org_id = ${orgId})
     union all
     select h.* from (select distinct hour from usage_late_hours where org_id = ${orgId} and ${isRolled}) late
      cross join lateral (select hour, ${columns} from usage_hourly where ${of} and hour = late.hour offset 0) h

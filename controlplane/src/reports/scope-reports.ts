@@ -46,7 +46,7 @@ export class ScopeReports {
       ]),
     );
     const total = days.reduce(added, NOTHING);
-    const latency = Sketch.decode(sketches.sketches);
+    const latency = Sketch.fromBase64(sketches.sketches);
     return {
       ...spanOf(range),
       ...shown(total),
@@ -155,7 +155,7 @@ type Row = Breakdown['rows'][number];
 
 async function callsOfStatuses(tx: Tx, scope: Scope, range: TimeRange) {
   const { requests, sketches } = await store.sketchesOf(tx, scope, range);
-  const calls = mostFirst(callsByStatus(Sketch.decode(sketches), requests));
+  const calls = mostFirst(callsByStatus(Sketch.fromBase64(sketches), requests));
   return calls.map(([status, count]) => [status, ofCalls(count)] as const);
 }
 

@@ -49,7 +49,7 @@ async function answers(agentId: string) {
       const buckets = await sumByBucket(sql, ofAgent(agentId), { fromMs, toMs }, 'day');
       return {
         sums: sums
-          .map(({ sketches, ...rest }) => ({ ...rest, sketch: Sketch.decode(sketches).encode().toString('hex') }))
+          .map(({ sketches, ...rest }) => ({ ...rest, sketch: Sketch.fromBase64(sketches).encode().toString('hex') }))
           .sort((a, b) => (a.providerSlug < b.providerSlug ? -1 : 1)),
         buckets: [...buckets].sort((a, b) => a.bucket.getTime() - b.bucket.getTime()),
       };

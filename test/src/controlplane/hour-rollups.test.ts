@@ -81,7 +81,7 @@ async function answers({ orgId, projectId }: Tenant) {
           }),
         );
         const { requests, sketches } = await sketchesOf(sql, scope, range);
-        return { by, series, requests, sketch: Sketch.decode(sketches).encode().toString('hex') };
+        return { by, series, requests, sketch: Sketch.fromBase64(sketches).encode().toString('hex') };
       }),
     ),
   );
