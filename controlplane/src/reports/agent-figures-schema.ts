@@ -4,7 +4,7 @@ import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 import { SortQuery } from '../http/sorting.js';
 import { pickListed } from '../limits/limit-fields.js';
-import { Cents, rangeFields, span, Usd } from './schema.js';
+import { AgentSeries, Cents, rangeFields, SeriesOf, seriesReply, span, Usd } from './schema.js';
 
 export const AGENT_SORTS = [
   'name',
@@ -31,6 +31,7 @@ export const AgentFiguresQuery = Type.Object({
     Type.String({ maxLength: 200, description: 'A part of the name, the slug or the id, in any case.' }),
   ),
   status: Type.Optional(Status),
+  series: SeriesOf,
   ...SortQuery(AGENT_SORTS),
 });
 export type AgentFiguresQuery = Static<typeof AgentFiguresQuery>;
@@ -62,7 +63,13 @@ export const AgentFigures = Type.Object({
   lastCallAt: Type.Union([Timestamp, Type.Null()], {
     description: 'Of the last forwarded call; of one from long ago, the day.',
   }),
+  series: AgentSeries,
 });
 export type AgentFigures = Static<typeof AgentFigures>;
-export const AgentFiguresReply = Type.Object({ ...span, agents: Type.Array(AgentFigures), ...PageReply });
+export const AgentFiguresReply = Type.Object({
+  ...span,
+  ...seriesReply,
+  agents: Type.Array(AgentFigures),
+  ...PageReply,
+});
 export type AgentFiguresReply = Static<typeof AgentFiguresReply>;

@@ -6,6 +6,7 @@ import { Sketch } from '../ledger/sketch.js';
 import { effectiveLimits, pickListed } from '../limits/limit-fields.js';
 import type { AgentFigures, AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
 import { type AgentsAsked, type ListedAgent, listAgents } from './agent-figures-store.js';
+import { seriesOfAgents } from './agent-series.js';
 import { centsOf, percentage } from './figures.js';
 import { askedRange } from './period.js';
 import type { QueryGate } from './query-gate.js';
@@ -30,12 +31,16 @@ export class AgentFiguresReport {
     return askInScope(this.gate, scope, async (tx) => {
       const { rows, total } = await listAgents(tx, asked, page);
       const ofPage = { ...scope, agentIds: rows.map(({ id }) => id) };
-      const [sums, refused] = await Promise.all([
+      const [sums, refused, series] = await Promise.all([
         store.sumByAgent(tx, ofPage, range),
         store.sumRejectionsByAgent(tx, ofPage, range),
+        query.series === undefined ? null : seriesOfAgents(tx, ofPage, range, query.series),
       ]);
-      const agents = rows.map((row) => figuresOf(row, sums.get(row.id), refused.get(row.id)));
-      return { ...spanOf(range), agents, total, ...page };
+      const agents = rows.map((row) => ({
+        ...figuresOf(row, sums.get(row.id), refused.get(row.id)),
+        ...(series === null ? {} : { series: series.of(row.id) }),
+      }));
+      return { ...spanOf(range), ...(series === null ? {} : { buckets: series.buckets }), agents, total, ...page };
     });
   }
 }

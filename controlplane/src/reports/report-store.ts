@@ -69,6 +69,27 @@ export async function sumByAgent(tx: Tx, scope: Scope, range: TimeRange): Promis
   return new Map(exact(rows).map((row) => [row.agentId, row]));
 }
 
+interface AgentCell {
+  readonly agentId: string;
+  readonly bucket: Date;
+  readonly requests: number;
+  readonly costNanos: bigint;
+}
+
+/** Of the scope's agents; only buckets with calls. */
+export async function sumAgentCells(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly AgentCell[]> {
+  const rows = await tx<Raw<AgentCell>[]>`
+    select value as "agentId", date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests,
+           sum(cost_nanos)::text as "costNanos"
+      from ${rollupsOfBuckets(tx, scope, range, interval, 'agent')} r group by 1, 2`;
+  return exact(rows);
+}
+
 export interface NamedSums extends Sums {
   readonly name: string | null;
   /** Of the dimension: a slug, a model's name, an id; `''` or the nil UUID where it is not known. */

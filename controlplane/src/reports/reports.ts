@@ -7,6 +7,7 @@ import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';
+import { seriesOfAgents } from './agent-series.js';
 import { average, forecast, percentage, usdOf, wholeCents } from './figures.js';
 import {
   type AskedRange,
@@ -23,7 +24,7 @@ import {
 import type { QueryGate } from './query-gate.js';
 import * as store from './report-store.js';
 import type { Scope } from './rollup-source.js';
-import type { ComparedAgent, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
+import type { CompareReply, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
 
 export class UsageReports {
   constructor(
@@ -55,11 +56,29 @@ export class UsageReports {
   }
 
   /** In the order of the ids. Any agent that is not of the organization makes the whole answer 404. */
-  async compare(actor: Actor, agentIds: readonly string[], asked: AskedRange): Promise<ComparedAgent[]> {
+  async compare(
+    actor: Actor,
+    agentIds: readonly string[],
+    { series: interval, ...asked }: AskedRange & { readonly series?: Interval },
+  ): Promise<Omit<CompareReply, 'period'>> {
     const agents = new Map((await store.loadAgents(this.sql, actor.orgId, agentIds)).map((agent) => [agent.id, agent]));
     if (agents.size < agentIds.length) throw new NotFound('agent');
     const summaries = await this.#summaries(actor, [...agents.values()], asked);
-    return agentIds.map((id) => ({ agentId: id, agentName: agents.get(id)!.name, ...summaries.get(id)! }));
+    const series =
+      interval === undefined
+        ? null
+        : await this.gate.ask(actor.orgId, (tx) =>
+            seriesOfAgents(tx, ofAgents(actor, agentIds), askedRange(asked, this.now()), interval),
+          );
+    return {
+      ...(series === null ? {} : { buckets: series.buckets }),
+      agents: agentIds.map((id) => ({
+        agentId: id,
+        agentName: agents.get(id)!.name,
+        ...summaries.get(id)!,
+        ...(series === null ? {} : { series: series.of(id) }),
+      })),
+    };
   }
 
   async timeseries(

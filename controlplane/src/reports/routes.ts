@@ -22,7 +22,7 @@ export function usageRoutes(app: App, reports: UsageReports, logs: UsageLogs, se
     },
     async ({ actor, query }) => ({
       period: periodOf(query),
-      agents: await reports.compare(actor, parseAgentIds(query.agentIds), query),
+      ...(await reports.compare(actor, parseAgentIds(query.agentIds), query)),
     }),
   );
   app.get(

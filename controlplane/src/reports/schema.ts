@@ -26,8 +26,22 @@ export const TimeseriesQuery = Type.Object({ ...rangeFields, interval: Type.Opti
 const exportFields = { ...rangeFields, format: Type.Optional(Type.Enum(['json', 'csv'])) };
 export const ExportQuery = Type.Object(exportFields);
 export type ExportQuery = Static<typeof ExportQuery>;
+/** Several agents over time, small enough to come with a list of them. */
+export const SeriesOf = Type.Optional(
+  Type.Enum([...INTERVALS], { description: 'Adds the series of each agent, by the hour or the day.' }),
+);
+const Series = Type.Object(
+  { requests: Type.Array(Count), costUsd: Type.Array(Usd) },
+  { description: 'With series: one figure for each of buckets.' },
+);
+export const AgentSeries = Type.Optional(Series);
+export type AgentSeries = Static<typeof Series>;
+export const seriesReply = {
+  buckets: Type.Optional(Type.Array(Type.String(), { description: 'With series: their starts, oldest first.' })),
+};
 export const CompareQuery = Type.Object({
   agentIds: Type.String({ minLength: 36, maxLength: 2_000 }),
+  series: SeriesOf,
   ...rangeFields,
 });
 export const LogsQuery = Type.Object({
@@ -73,9 +87,15 @@ const summaryFields = {
 export const UsageSummary = Type.Object(summaryFields);
 export type UsageSummary = Static<typeof UsageSummary>;
 
-export const ComparedAgent = Type.Object({ agentId: Uuid, agentName: Type.String(), ...summaryFields });
+export const ComparedAgent = Type.Object({
+  agentId: Uuid,
+  agentName: Type.String(),
+  ...summaryFields,
+  series: AgentSeries,
+});
 export type ComparedAgent = Static<typeof ComparedAgent>;
-export const CompareReply = Type.Object({ period: PeriodOrNull, agents: Type.Array(ComparedAgent) });
+export const CompareReply = Type.Object({ period: PeriodOrNull, ...seriesReply, agents: Type.Array(ComparedAgent) });
+export type CompareReply = Static<typeof CompareReply>;
 
 export const TimePoint = Type.Object({
   bucket: Type.String(),

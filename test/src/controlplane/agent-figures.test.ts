@@ -121,7 +121,7 @@ const byId = <T extends { readonly id: string }>(rows: readonly T[]): T[] =>
 const list = async (query: string) => {
   const { status, body } = await owner.call('GET', `/v1/usage/agents?${query}`);
   expect([query, status, body.error]).toEqual([query, 200, undefined]);
-  return body as { agents: Row[]; total: number; from: string; to: string };
+  return body as { agents: Row[]; total: number; from: string; to: string; buckets?: string[] };
 };
 const day = (daysAgo: number): string => new Date(now - daysAgo * DAY).toISOString().slice(0, 10);
 
@@ -138,6 +138,34 @@ test.each([
   expect(byId(rows)).toMatchObject(byId(recount(fromMs, toMs)));
   expect(rows.some(({ requests }) => requests > 0)).toBe(true);
   expect(rows.some(({ lastCallAt }) => lastCallAt === null)).toBe(true);
+});
+
+test.each([
+  ['period=24h&series=hour', 24, HOUR],
+  ['period=7d&series=day', 8, DAY],
+  [`start=${day(4)}&end=${day(2)}&series=day`, 3, DAY],
+])('agents with figures and their series, %s: each point is what a recount gives', async (query, points, width) => {
+  const { agents: rows, buckets = [], from, to } = await list(`${query}&limit=5&sort=requests`);
+  expect(buckets).toHaveLength(points);
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  for (const { id, series, requests } of rows) {
+    const own = records.filter(
+      ({ agentId, startedAtMs }) => agentId === id && startedAtMs! >= fromMs && startedAtMs! < toMs,
+    );
+    const inBucket = buckets.map((name) => {
+      const ms = Date.parse(`${name.replace(' ', 'T')}Z`);
+      return own.filter(({ startedAtMs }) => startedAtMs! >= ms && startedAtMs! < ms + width);
+    });
+    expect(series!.requests).toEqual(inBucket.map((of) => of.length));
+    expect(series!.requests.reduce((sum, n) => sum + n, 0)).toBe(requests);
+    const dollars = inBucket.map((of) => of.reduce((sum, { costNanos }) => sum + costNanos!, 0) / 1e9);
+    series!.costUsd.forEach((usd, i) => {
+      expect(usd).toBeCloseTo(dollars[i]!, 6);
+    });
+  }
+  expect(rows.some(({ requests }) => requests > 0)).toBe(true);
+  expect((await list('period=24h')).agents[0]!.series).toBeUndefined();
+  expect((await owner.call('GET', '/v1/usage/agents?period=90d&series=hour')).status).toBe(400);
 });
 
 test.each(AGENT_SORTS)('agents with figures: sorted by %s, whichever way and in pages', async (sort) => {

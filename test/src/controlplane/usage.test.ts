@@ -340,7 +340,8 @@ test('breakdown: each provider, each figure', async () => {
 });
 
 test('compare: the summaries of up to 20 agents in their order', async () => {
-  const both = await reports().compare(actor(), [other.id, agent.id], { period: '24h' });
+  const { agents: both, ...others } = await reports().compare(actor(), [other.id, agent.id], { period: '24h' });
+  expect(others).toEqual({});
   expect(both.map((row) => [row.agentId, row.agentName, row.totalRequests])).toEqual([
     [other.id, other.name, 1],
     [agent.id, agent.name, 7],
@@ -349,6 +350,15 @@ test('compare: the summaries of up to 20 agents in their order', async () => {
   expect(rest).toEqual(await reports().summary(actor(), agent.id, { period: '24h' }));
   const ask = (agentIds: string) => viewer.call('GET', `/v1/usage/agents/compare?agentIds=${agentIds}`);
   expect((await ask(`${agent.id},%20${other.id},${agent.id}`)).body).toMatchObject({ period: '24h', agents: [{}, {}] });
+  const withSeries = (await ask(`${other.id},${agent.id}&period=24h&series=hour`)).body;
+  expect(withSeries.buckets).toHaveLength(24);
+  for (const row of withSeries.agents) {
+    const { body } = await viewer.call('GET', `/v1/usage/agents/${row.agentId}/timeseries?period=24h`);
+    const points: { bucket: string; requests: number; costUsd: number }[] = body.timeseries;
+    expect(withSeries.buckets).toEqual(points.map(({ bucket }) => bucket));
+    expect(row.series.requests).toEqual(points.map(({ requests }) => requests));
+    expect(row.series.costUsd).toEqual(points.map(({ costUsd }) => costUsd));
+  }
   expect((await ask(`${agent.id},${newId()}`)).status).toBe(404);
   expect((await ask(`${agent.id},nonsense`)).status).toBe(400);
   expect((await ask('')).status).toBe(400);
