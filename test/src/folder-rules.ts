@@ -67,6 +67,7 @@ const controlplane: FolderRules = {
     'providers/custom',
     'watch',
   ],
+  attention: ['db', 'http', 'ledger', 'providers', 'providers/catalogue'],
   contexts: ['accounts', 'agents', 'db', 'grpc', 'limits', 'providers', 'providers/catalogue', 'providers/custom'],
   webhooks: ['accounts', 'audit', 'auth', 'db', 'domain', 'events', 'http', 'ops'],
 };

@@ -141,6 +141,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs somebody now: budgets, credentials, keys, webhooks, circuits
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -2084,6 +2104,7 @@ export interface components {
             budgetUsedPercent: number | null;
             /** @description Of the last forwarded call; of one from long ago, the day. */
             lastCallAt: string | null;
+            series?: components["schemas"]["AgentSeries"];
         };
         AgentFiguresReply: {
             /**
@@ -2096,6 +2117,8 @@ export interface components {
              * @description Whole hours, UTC.
              */
             to: string;
+            /** @description With series: their starts, oldest first. */
+            buckets?: string[];
             agents: components["schemas"]["AgentFigures"][];
             total: number;
             limit: number;
@@ -2202,6 +2225,11 @@ export interface components {
         AgentReply: {
             agent: components["schemas"]["Agent"];
         };
+        /** @description With series: one figure for each of buckets. */
+        AgentSeries: {
+            requests: number[];
+            costUsd: number[];
+        };
         AgentStatusInput: {
             /** @enum {string} */
             status: "active" | "paused" | "revoked";
@@ -2293,6 +2321,34 @@ export interface components {
             orgId: string;
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
+        };
+        AttentionReply: {
+            attention: {
+                /** @enum {string} */
+                kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                total: number;
+                /** @description The five most urgent ones. */
+                things: {
+                    /** @description Of the agent, account, shared credential, endpoint or key; the slug of a provider. */
+                    id: string;
+                    /** @description Of an endpoint, its URL. */
+                    name: string;
+                    /** @description Whose it is; null: not of one agent. */
+                    agentId: string | null;
+                    /** @description Of that agent. */
+                    agentName: string | null;
+                    /** @description Where it concerns one. */
+                    providerSlug: string | null;
+                    /** @description Since when; of an expiring key, when it ends. Null: not known. */
+                    at: string | null;
+                    /** @description Spend of the calendar month, US cents; of agents only. */
+                    monthCents: number | null;
+                    /** @description Of the month; of agents only. */
+                    budgetCents: number | null;
+                    /** @description An endpoint that gets nothing any more. */
+                    paused: boolean;
+                }[];
+            }[];
         };
         AuditEntry: {
             /** Format: uuid */
@@ -2423,6 +2479,8 @@ export interface components {
         CompareReply: {
             /** @description Null: the days that were asked for. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
+            /** @description With series: their starts, oldest first. */
+            buckets?: string[];
             agents: components["schemas"]["ComparedAgent"][];
         };
         ComparedAgent: {
@@ -2446,6 +2504,7 @@ export interface components {
             projectedMonthlyUsd: number;
             daysUntilBudget: number | null;
             rejectedRequests: number;
+            series?: components["schemas"]["AgentSeries"];
         };
         CredentialAcceptedData: {
             providerSlug: string;
@@ -3701,6 +3760,7 @@ export type AgentInput = components['schemas']['AgentInput'];
 export type AgentList = components['schemas']['AgentList'];
 export type AgentPatch = components['schemas']['AgentPatch'];
 export type AgentReply = components['schemas']['AgentReply'];
+export type AgentSeries = components['schemas']['AgentSeries'];
 export type AgentStatusInput = components['schemas']['AgentStatusInput'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyCreatedReply = components['schemas']['ApiKeyCreatedReply'];
@@ -3710,6 +3770,7 @@ export type ApiKeyPatch = components['schemas']['ApiKeyPatch'];
 export type ApiKeyReply = components['schemas']['ApiKeyReply'];
 export type ApiKeyRevoked = components['schemas']['ApiKeyRevoked'];
 export type ApproveDeviceInput = components['schemas']['ApproveDeviceInput'];
+export type AttentionReply = components['schemas']['AttentionReply'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];
 export type Breakdown = components['schemas']['Breakdown'];
@@ -4208,6 +4269,31 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What needs somebody now: budgets, credentials, keys, webhooks, circuits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttentionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -6334,6 +6420,8 @@ export interface operations {
                 /** @description A part of the name, the slug or the id, in any case. */
                 search?: string;
                 status?: "active" | "paused" | "revoked";
+                /** @description Adds the series of each agent, by the hour or the day. */
+                series?: "hour" | "day";
                 sort?: "name" | "createdAt" | "costCents" | "monthCents" | "budgetUsedPercent" | "requests" | "errorRate" | "rejectedRequests" | "lastCallAt";
                 order?: "asc" | "desc";
             };
@@ -6365,6 +6453,8 @@ export interface operations {
         parameters: {
             query: {
                 agentIds: string;
+                /** @description Adds the series of each agent, by the hour or the day. */
+                series?: "hour" | "day";
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;

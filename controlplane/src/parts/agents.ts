@@ -14,6 +14,7 @@ import { agentRoutes } from '../agents/routes.js';
 import { AgentService } from '../agents/service.js';
 import { apiKeyRoutes } from '../api-keys/routes.js';
 import { ApiKeyService } from '../api-keys/service.js';
+import { attentionRoutes } from '../attention/routes.js';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
@@ -53,6 +54,7 @@ export function buildAgents(app: App, { config, log, sql, vault, catalogue, tena
   apiKeyRoutes(app, keys);
   providerRoutes(app, catalogue, sql);
   customProviderRoutes(app, customProviders);
+  attentionRoutes(app, sql, catalogue);
   const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
   const dialer = new Dialer({
     allowCidrs,

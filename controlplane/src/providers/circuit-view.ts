@@ -29,7 +29,7 @@ const CircuitView = Type.Object({
   nextProbeAt: nullable('When the cooldown ends; null unless OPEN.'),
   accounts: Type.Integer({ description: 'Accounts of the organization whose calls go there.' }),
 });
-type CircuitView = Static<typeof CircuitView>;
+export type CircuitView = Static<typeof CircuitView>;
 export const CircuitQuery = Type.Object({ ...PageQuery, state: Type.Optional(State) });
 export const CircuitList = Type.Object({ circuits: Type.Array(CircuitView), ...PageReply });
 

@@ -188,6 +188,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 
   'GET /v1/circuits': provider('listCircuits', 'Circuits of the providers that the organization uses'),
 
+  'GET /v1/attention': event(
+    'listAttention',
+    'What needs somebody now: budgets, credentials, keys, webhooks, circuits',
+  ),
   'GET /v1/events': event('listEvents', 'What happened, newest first'),
   'GET /v1/event-mail': event('listEventMail', 'Which members get mail about which events'),
   'PUT /v1/event-mail/:userId': event('setEventMail', 'Choose the events that a member gets mail about'),

@@ -38,6 +38,12 @@ export const EVENT_EXAMPLES: Examples = {
       return {};
     },
   },
+  'GET /v1/attention': {
+    async prepare(context) {
+      await newAgent(context);
+      return {};
+    },
+  },
   'GET /v1/event-mail': { prepare: () => ({}) },
   'PUT /v1/event-mail/:userId': {
     async prepare({ plane, owner, caller }) {

@@ -1,0 +1,13 @@
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { AttentionReply } from './schema.js';
+import { listAttention } from './service.js';
+
+export function attentionRoutes(app: App, sql: Sql, catalogue: Catalogue): void {
+  app.get(
+    '/v1/attention',
+    { config: { access: 'viewer' }, schema: { response: { 200: AttentionReply } } },
+    async ({ actor }) => ({ attention: await listAttention(sql, catalogue, actor.orgId, Date.now()) }),
+  );
+}
