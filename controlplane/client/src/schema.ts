@@ -2084,6 +2084,8 @@ export interface components {
             budgetCentsMonthly: number | null;
             rpmLimit: number;
             rpdLimit: number;
+            /** @description Percent of the budget at which somebody is told. */
+            usageThresholds: number[];
             /** Format: date-time */
             createdAt: string;
             requests: number;

@@ -45,6 +45,7 @@ export const AgentFigures = Type.Object({
   projectId: Uuid,
   projectName: Type.String(),
   ...limits,
+  usageThresholds: Type.Array(Count, { description: 'Percent of the budget at which somebody is told.' }),
   createdAt: Timestamp,
   requests: Count,
   errors: Count,

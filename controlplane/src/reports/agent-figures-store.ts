@@ -32,6 +32,7 @@ export interface ListedAgent extends OwnLimits {
   readonly status: AgentFigures['status'];
   readonly projectId: string;
   readonly projectName: string;
+  readonly usageThresholds: readonly number[];
   readonly createdAt: Date;
   /** Of the month, as text: it may be above 2^53. */
   readonly monthNanos: string;
@@ -46,6 +47,7 @@ export async function listAgents(tx: Tx, asked: AgentsAsked, { limit, offset }: 
   const rows = await tx<ListedAgent[]>`
     select a.*, p.name as "projectName", coalesce(m.spent_nanos, 0)::text as "monthNanos", l.at as "lastCallAt"
       from (select a.id, a.name, a.slug, a.status, a.project_id as "projectId", a.created_at as "createdAt",
+                   a.usage_thresholds as "usageThresholds",
                    ${limitColumns(tx)}, ${COUNTS.has(asked.sort) ? tx`coalesce(k.key, 0)` : tx`k.key`} as key
               from agents a ${sortKey(tx, asked)} where ${where}
              order by key ${direction} nulls last, a.created_at desc, a.id desc

@@ -61,6 +61,7 @@ function figuresOf(
     projectId: agent.projectId,
     projectName: agent.projectName,
     ...limits,
+    usageThresholds: [...agent.usageThresholds],
     createdAt: createdAt.toISOString(),
     ...shown(sums),
     errorRate: percentage(sums.errors, sums.requests),

@@ -218,6 +218,13 @@ test('agents with figures: search, status and project narrow the list and its to
   );
 });
 
+test('agents with figures: the thresholds that each has', async () => {
+  const patched = await owner.call('PATCH', `/v1/agents/${agents[2]!.id}`, { usageThresholds: [50, 90] });
+  expect(patched.status).toBe(200);
+  const { agents: rows } = await list(`search=${agents[2]!.id}`);
+  expect(rows.map(({ usageThresholds }) => usageThresholds)).toEqual([[50, 90]]);
+});
+
 test('agents with figures: nothing of another organization, whatever is asked', async () => {
   const stranger = await plane().member('owner');
   const { status, body } = await stranger.call('GET', '/v1/usage/agents?period=90d');
