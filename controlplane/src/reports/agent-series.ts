@@ -9,7 +9,7 @@ import type { AgentSeries } from './schema.js';
 /** Of each agent; a month by the hour. */
 const BUCKETS_MAX = 800;
 
-export interface SeriesOfAgents {
+interface SeriesOfAgents {
   /** Names of the buckets, oldest first. */
   readonly buckets: string[];
   /** Zeros for one without calls. */

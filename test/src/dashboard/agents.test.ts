@@ -100,6 +100,62 @@ test('agents: paused with one click and back with another; deleted with its name
   await page.getByText('No agent yet').waitFor();
 });
 
+test('agents: several are paused and resumed at once; each says how it went', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler', 'Old bot', 'Short lived']);
+  const { page } = visitor;
+  const status = async (i: number) => (await call('GET', `/v1/agents/${ids[i]}`)).body.agent.status;
+  await call('PATCH', `/v1/agents/${ids[2]}/status`, { status: 'revoked' });
+  await visitor.goto('/agents');
+  await page.getByLabel('Select Crawler').check();
+  await page.getByText('1 selected').waitFor();
+  await page.getByLabel('Select all agents of this page').check();
+  await page.getByText('4 selected').waitFor();
+  await visitor.inspect('agents-selected');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Pause 4 agents' });
+  await dialog.getByText('revoked, stays so').waitFor();
+  await visitor.inspect('agents-pause');
+  await call('DELETE', `/v1/agents/${ids[3]}`); // by somebody else, meanwhile
+  visitor.expectFailure(404, /\/status$/);
+  await dialog.getByRole('button', { name: 'Pause 3 agents' }).click();
+  await dialog.getByText('2 of 3 paused, 1 not.').waitFor();
+  await dialog.getByText(/No such agent \(request [0-9a-f-]+\)/).waitFor();
+  await visitor.inspect('agents-paused');
+  expect([await status(0), await status(1), await status(2)]).toEqual(['paused', 'paused', 'revoked']);
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await page.getByRole('row', { name: /Support bot.*paused/ }).waitFor();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await page.getByText('selected').waitFor({ state: 'detached' });
+
+  await page.getByLabel('Select Crawler').check();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('button', { name: 'Resume 1 agent' }).click();
+  await page.getByText('1 of 1 resumed.').waitFor();
+  expect([await status(0), await status(1)]).toEqual(['paused', 'active']);
+});
+
+test('agents: thresholds of several are set at once', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
+  const { page } = visitor;
+  await visitor.goto('/agents');
+  await page.getByLabel('Select all agents of this page').check();
+  await page.getByRole('button', { name: 'Thresholds' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Budget thresholds of 2 agents' });
+  await dialog.getByText('now at 80% of $50.00').first().waitFor();
+  const field = dialog.getByLabel('Percents of the monthly budget');
+  await field.fill('0');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('Whole percents from 1 to 1,000').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Set for 2 agents' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Backspace');
+  await field.fill('50');
+  await page.keyboard.press('Enter');
+  await visitor.inspect('agents-thresholds');
+  await dialog.getByRole('button', { name: 'Set for 2 agents' }).click();
+  await dialog.getByText('2 of 2 set.').waitFor();
+  for (const id of ids) expect((await call('GET', `/v1/agents/${id}`)).body.agent.usageThresholds).toEqual([50, 80]);
+});
+
 test('agents: a thousand are found by page, by name and by the palette', async () => {
   const { visitor, call } = await ownerWithAgents([]);
   const { stack } = dashboard();
@@ -115,7 +171,13 @@ test('agents: a thousand are found by page, by name and by the palette', async (
   } finally {
     await sql.end();
   }
-  await visitor.visit('/agents', 'agents-thousand');
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/usage/')) asked.push(new URL(request.url()).pathname);
+  });
+  await visitor.goto('/agents');
+  expect(asked).toEqual(['/v1/usage/agents']); // figures, budgets and lines of a page are one question
+  await visitor.inspect('agents-thousand');
   await page.getByText('1–25 of 1,000').waitFor();
   await page.getByRole('button', { name: 'Agents: page 40' }).click();
   await page.getByText('976–1,000 of 1,000').waitFor();

@@ -80,4 +80,28 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('heading', { name: 'Support bot', level: 1 }).waitFor();
   await visitor.inspect('agent-busy');
   await visitor.visit('/agents?period=30d', 'agents-busy');
+  await page.getByRole('img', { name: 'Calls over 30d, at most 3 in a day' }).first().waitFor();
+
+  await page.getByLabel('Select Support bot').check();
+  await page.getByLabel('Select Crawler').check();
+  await page.getByRole('link', { name: 'Compare' }).click();
+  await page.getByRole('heading', { name: 'Compare agents', level: 1 }).waitFor();
+  expect(page.url()).toContain('period=30d');
+  await page.getByRole('img', { name: /^Spend of each/ }).waitFor();
+  await visitor.inspect('agents-compare');
+  await page.getByRole('main').getByText('Calls', { exact: true }).first().click();
+  await page.getByRole('img', { name: /^Calls of each/ }).waitFor();
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  const each = page.getByRole('region', { name: 'Calls of each, figures' });
+  expect((await each.getByRole('columnheader').allTextContents()).toSorted()).toEqual([
+    'Crawler',
+    'Day (UTC)',
+    'Support bot',
+  ]);
+  await page.getByRole('button', { name: 'Remove Crawler' }).click();
+  await page.getByRole('button', { name: 'Remove Crawler' }).waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByRole('button', { name: 'Remove Crawler' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Spend of each' }).waitFor();
 });

@@ -71,7 +71,7 @@ export function ChartCanvas({
           },
         ],
         // The tallest sums are drawn first, so that the others stand before them.
-        series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind))],
+        series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind, buckets.length))],
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
       },
       [buckets.map((bucket) => bucketMs(bucket) / 1_000), ...[...sums].reverse().map((values) => [...values])],
@@ -117,9 +117,10 @@ function stacked(all: readonly (readonly number[])[]): readonly (readonly number
   );
 }
 
-function style(index: number, kind: 'bars' | 'line'): uPlot.Series {
+function style(index: number, kind: 'bars' | 'line', points: number): uPlot.Series {
   const color = CHART_COLORS[index % CHART_COLORS.length]!;
-  if (kind === 'line') return { stroke: color, width: 2, points: { show: false } };
+  // A line through one point is none.
+  if (kind === 'line') return { stroke: color, width: 2, points: { show: points === 1 } };
   return {
     stroke: color,
     fill: color,

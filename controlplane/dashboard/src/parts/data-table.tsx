@@ -31,6 +31,13 @@ interface Paging {
   readonly onPage: (page: number) => void;
 }
 
+/** Rows can be ticked; what is ticked stays so on other pages. */
+interface Selection<Row> {
+  readonly isSelected: (row: Row) => boolean;
+  readonly set: (rows: readonly Row[], selected: boolean) => void;
+  readonly nameOf: (row: Row) => string;
+}
+
 interface DataTableProps<Data, Row> {
   /** Names the table for those who do not see it. */
   readonly label: string;
@@ -42,6 +49,7 @@ interface DataTableProps<Data, Row> {
   /** Where a row leads. */
   readonly href?: (row: Row) => string;
   readonly paging?: (data: Data) => Paging;
+  readonly selection?: Selection<Row>;
   readonly filtered?: boolean;
   readonly onClearFilters?: () => void;
   /** Where that is not known of all there is. */
@@ -111,13 +119,18 @@ const Loading = ({ label }: { readonly label: string }) => (
 
 type ListProps<Data, Row> = DataTableProps<Data, Row> & { readonly list: readonly Row[] };
 
-function Rows<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data, Row>) {
+function Rows<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
   const [, navigate] = useLocation();
   return (
     <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
       <Table className="acg-table" verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
+            {selection !== undefined && (
+              <Table.Th w={36} pr={0}>
+                <TickAll label={label} list={list} selection={selection} />
+              </Table.Th>
+            )}
             {columns.map(({ header, numeric }) => (
               <Table.Th key={header} ta={numeric === true || header === BUTTONS ? 'right' : 'left'}>
                 {header}
@@ -141,6 +154,11 @@ function Rows<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data,
                     },
                   })}
             >
+              {selection !== undefined && (
+                <Table.Td pr={0}>
+                  <Tick row={row} selection={selection} />
+                </Table.Td>
+              )}
               {columns.map(({ header, cell, numeric }, i) => (
                 <Table.Td
                   key={header}
@@ -158,15 +176,55 @@ function Rows<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data,
   );
 }
 
-function Cards<Data, Row>({ label, list, columns, rowKey, href }: ListProps<Data, Row>) {
+interface TickProps<Row> {
+  readonly row: Row;
+  readonly selection: Selection<Row>;
+}
+
+const Tick = <Row,>({ row, selection }: TickProps<Row>) => (
+  <input
+    type="checkbox"
+    className="acg-tick"
+    aria-label={`Select ${selection.nameOf(row)}`}
+    checked={selection.isSelected(row)}
+    onChange={(event) => selection.set([row], event.currentTarget.checked)}
+  />
+);
+
+interface TickAllProps<Row> {
+  readonly label: string;
+  readonly list: readonly Row[];
+  readonly selection: Selection<Row>;
+}
+
+function TickAll<Row>({ label, list, selection }: TickAllProps<Row>) {
+  const ticked = list.filter(selection.isSelected).length;
+  return (
+    <input
+      type="checkbox"
+      className="acg-tick"
+      aria-label={`Select all ${label.toLowerCase()} of this page`}
+      checked={ticked === list.length}
+      ref={(box) => {
+        if (box !== null) box.indeterminate = ticked > 0 && ticked < list.length;
+      }}
+      onChange={(event) => selection.set(list, event.currentTarget.checked)}
+    />
+  );
+}
+
+function Cards<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
   const [title, ...others] = columns;
   return (
     <ul className="acg-plain-list" aria-label={label}>
       {list.map((row) => (
         <li className="acg-card-row" key={rowKey(row)}>
-          <Text component="div" size="sm" fw={600} mb="xs">
-            {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
-          </Text>
+          <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
+            {selection !== undefined && <Tick row={row} selection={selection} />}
+            <Text component="div" size="sm" fw={600}>
+              {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
+            </Text>
+          </Group>
           <Stack gap={6}>
             {others.map(({ header, cell, numeric }) => (
               <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.js';
 import { queryClient } from '../api/query-client.js';
 import { accountsChanged, type Credentials, testFirst } from './accounts.js';
+import { agentsChanged, setAgentStatus } from './agent-changes.js';
 
 const ALL = 100;
 
@@ -44,9 +45,6 @@ export const useKeys = (agentId: string) =>
     queryFn: async () => (await api.get('/v1/api-keys', { params: { query: { agentId, limit: ALL } } })).keys,
   });
 
-/** Everything that shows an agent is asked again. */
-const agentsChanged = () => queryClient.invalidateQueries({ queryKey: ['agents'] });
-
 type AgentPatch = NonNullable<Parameters<typeof patchAgent>[1]>;
 const patchAgent = (id: string, body: NonNullable<Parameters<typeof api.patch<'/v1/agents/{id}'>>[1]>['body']) =>
   api.patch('/v1/agents/{id}', { params: { path: { id } }, body });
@@ -56,8 +54,7 @@ export const useChangeAgent = (id: string) =>
 
 export const useSetStatus = (id: string) =>
   useMutation({
-    mutationFn: (status: Agent['status']) =>
-      api.patch('/v1/agents/{id}/status', { params: { path: { id } }, body: { status } }),
+    mutationFn: (status: Agent['status']) => setAgentStatus(id, status),
     onSuccess: agentsChanged,
   });
 

@@ -3,7 +3,7 @@ import { Group, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/api.js';
 import { count, NONE, percent, usd } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
@@ -15,8 +15,10 @@ import { PageHeader } from '../../parts/page-header.js';
 import { PeriodControl, periodOf } from '../../parts/period-control.js';
 import { SearchInput } from '../../parts/search-input.js';
 import { useSearchState } from '../../parts/search-state.js';
+import { Sparkline } from '../../parts/sparkline.js';
 import { useProjects } from '../../resources/agents.js';
 import { AgentStatus } from './agent-status.js';
+import { Bulk } from './bulk.js';
 
 const NewAgent = lazy(async () => ({ default: (await import('./new-agent.js')).NewAgent }));
 
@@ -36,10 +38,12 @@ const STATUSES = ['active', 'paused', 'revoked'] as const;
 export function Agents() {
   const { values, set, clear } = useSearchState(DEFAULTS);
   const [creating, { open, close }] = useDisclosure(false);
+  const [selected, setSelected] = useState<ReadonlyMap<string, Row>>(new Map());
   const period = periodOf(values.period);
   const status = STATUSES.find((name) => name === values.status);
   const query = {
     period,
+    series: period === '24h' ? ('hour' as const) : ('day' as const),
     order: 'desc' as const,
     sort: SORTS.find(({ value }) => value === values.sort)?.value ?? 'costCents',
     limit: PAGE_SIZE,
@@ -54,6 +58,8 @@ export function Agents() {
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });
+  // As they are now, not as they were when they were ticked.
+  const ticked = [...selected.values()].map((row) => agents.data?.agents.find(({ id }) => id === row.id) ?? row);
   const button = (
     <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={open}>
       New agent
@@ -67,13 +73,24 @@ export function Agents() {
         actions={button}
       />
       <Filters values={values} set={set} period={period} />
+      <Bulk agents={ticked} period={period} onClear={() => setSelected(new Map())} />
       <DataTable
         label="Agents"
         query={agents}
         rows={(data) => data.agents}
         rowKey={({ id }) => id}
-        columns={COLUMNS}
+        columns={columnsOf(period)}
         href={({ id }) => `/agents/${id}`}
+        selection={{
+          isSelected: ({ id }) => selected.has(id),
+          nameOf: ({ name }) => name,
+          set: (rows, on) =>
+            setSelected((before) => {
+              const next = new Map(before);
+              for (const row of rows) on ? next.set(row.id, row) : next.delete(row.id);
+              return next;
+            }),
+        }}
         filtered={values.search !== '' || values.status !== '' || values.project !== ''}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
@@ -142,7 +159,7 @@ function Filters({ values, set, period }: FiltersProps) {
 type Row = Awaited<ReturnType<typeof readAgents>>['agents'][number];
 const readAgents = () => api.get('/v1/usage/agents');
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsOf = (period: string): readonly Column<Row>[] => [
   { header: 'Agent', cell: ({ name }) => name },
   { header: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
   { header: 'Project', cell: ({ projectName }) => projectName, wideOnly: true },
@@ -153,7 +170,21 @@ const COLUMNS: readonly Column<Row>[] = [
       <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
     ),
   },
-  { header: 'Calls', numeric: true, cell: ({ requests }) => count(requests) },
+  {
+    header: 'Calls',
+    numeric: true,
+    cell: ({ requests, series }) => (
+      <Group component="span" gap="xs" justify="flex-end" wrap="nowrap">
+        {series !== undefined && (
+          <Sparkline
+            values={series.requests}
+            label={`Calls over ${period}, at most ${count(Math.max(...series.requests, 0))} in ${period === '24h' ? 'an hour' : 'a day'}`}
+          />
+        )}
+        {count(requests)}
+      </Group>
+    ),
+  },
   { header: 'Errors', numeric: true, cell: ({ requests, errorRate }) => (requests === 0 ? NONE : percent(errorRate)) },
   {
     header: 'Refused',

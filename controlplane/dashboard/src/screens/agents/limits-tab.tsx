@@ -1,10 +1,11 @@
 /** How much the agent may do, and when somebody is told. */
-import { Card, Group, NumberInput, SimpleGrid, Stack, TagsInput, Text, Title } from '@mantine/core';
+import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useWhyNot } from '../../api/role.js';
 import { toCents } from '../../format/format.js';
 import { Failure } from '../../parts/failure.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
+import { ThresholdInput, thresholdsProblem } from '../../parts/threshold-input.js';
 import { toast } from '../../parts/toast.js';
 import { type Agent, useChangeAgent } from '../../resources/agents.js';
 
@@ -23,7 +24,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
       thresholds: agent.usageThresholds.map(String),
     },
     validate: {
-      thresholds: (values) => (values.every((value) => /^\d{1,3}$/.test(value)) ? null : 'Whole percents, e.g. 80'),
+      thresholds: thresholdsProblem,
     },
   });
   const save = form.onSubmit(({ budget, rpm, rpd, tpm, thresholds }) =>
@@ -63,12 +64,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               {...numbers}
               {...form.getInputProps('budget')}
             />
-            <TagsInput
-              label="Tell us at these percents of it"
-              placeholder={form.values.thresholds.length === 0 ? '80, 100' : ''}
-              readOnly={readOnly}
-              {...form.getInputProps('thresholds')}
-            />
+            <ThresholdInput readOnly={readOnly} {...form.getInputProps('thresholds')} />
           </SimpleGrid>
           <div>
             <Title order={2}>Rates</Title>

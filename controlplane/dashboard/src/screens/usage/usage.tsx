@@ -3,12 +3,12 @@ import { Button, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/c
 import { Download } from 'lucide-react';
 import { BASE_PATH } from '../../api/page-facts.js';
 import { AgentChoice } from '../../parts/agent-choice.js';
+import { CompareAgents } from '../../parts/compare-agents.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { RANGE_DEFAULTS, RangeControl, rangeOf } from '../../parts/range-control.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { useProjects } from '../../resources/agents.js';
 import { Breakdown } from './breakdown.js';
-import { CompareAgents } from './compare-agents.js';
 import { GROUPS, groupOf, MEASURES, measureOf } from './groups.js';
 import { OverTime } from './over-time.js';
 import { Sums } from './sums.js';
@@ -95,7 +95,9 @@ export function Usage() {
           onClear={clear}
         />
         <CompareAgents
+          title="Compare agents"
           range={rangeOf(values)}
+          show={measure.value === 'requests' ? 'requests' : 'spend'}
           ids={values.compare === '' ? [] : values.compare.split(',')}
           onChange={(ids) => set({ compare: ids.join(','), page: values.page })}
         />

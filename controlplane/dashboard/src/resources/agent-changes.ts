@@ -1,0 +1,13 @@
+/** Changes of agents that are made to several at once. */
+import { api } from '../api/api.js';
+import { queryClient } from '../api/query-client.js';
+import type { Agent } from './agents.js';
+
+export const setAgentStatus = (id: string, status: Agent['status']) =>
+  api.patch('/v1/agents/{id}/status', { params: { path: { id } }, body: { status } });
+
+export const setThresholds = (id: string, usageThresholds: number[]) =>
+  api.patch('/v1/agents/{id}', { params: { path: { id } }, body: { usageThresholds } });
+
+/** Everything that shows an agent is asked again. */
+export const agentsChanged = () => queryClient.invalidateQueries({ queryKey: ['agents'] });
