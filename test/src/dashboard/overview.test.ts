@@ -43,7 +43,7 @@ async function busyOwner() {
     ).flat();
     await ingest.report({ dataPlaneId: 'test', records });
   }
-  return { visitor };
+  return { visitor, call, sql, projectId };
 }
 
 /** All that is drawn without transparency on the first canvas of the page, as `r,g,b`. */
@@ -104,4 +104,58 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('button', { name: 'Remove Crawler' }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Spend of each' }).waitFor();
+});
+
+test('overview: what needs somebody stands there in one answer, each with the way to mend it', async () => {
+  const { visitor, call, sql, projectId } = await busyOwner();
+  const { page } = visitor;
+  const made = await call('POST', '/v1/agents', { projectId, name: 'Unlimited' });
+  const agentId: string = made.body.agent.id;
+  const account = { agentId, providerSlug: 'openai', credentials: { apiKey: 'sk-provider-0123456789' } };
+  const accountId: string = (await call('POST', '/v1/providers/accounts', account)).body.account.id;
+  await sql`update provider_accounts set status = 'needs_credentials', refused_at = now() where id = ${accountId}`;
+  const expiresAt = new Date(Date.now() + 3 * DAY_MS).toISOString();
+  await call('POST', '/v1/api-keys', { name: 'nightly', agentId, expiresAt });
+  const hook = { url: 'https://example.com/hook', events: ['agent.created'] };
+  const endpointId: string = (await call('POST', '/v1/webhooks', hook)).body.endpoint.id;
+  await sql`update webhook_endpoints set status = 'paused', paused_reason = 'failing', failing_since = now()
+             where id = ${endpointId}`;
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await visitor.goto('/');
+  const list = page.getByRole('region', { name: 'Needs attention' });
+  await list.waitFor();
+  expect(asked.filter((path) => path.startsWith('/v1/')).toSorted()).toEqual([
+    '/v1/attention',
+    '/v1/config',
+    '/v1/events',
+    '/v1/me',
+    '/v1/status',
+    '/v1/usage/breakdown',
+    '/v1/usage/breakdown',
+    '/v1/usage/summary',
+    '/v1/usage/timeseries',
+  ]);
+  await list.getByText('Credential refused').waitFor();
+  await list.getByText(/nightly of Unlimited ends in 3 days/).waitFor();
+  await list.getByText(/Deliveries to https:\/\/example.com\/hook fail/).waitFor();
+  await list.getByText('Nothing limits what Unlimited spends in a month.').waitFor();
+  await visitor.inspect('overview-attention');
+  for (const [label, heading] of [
+    ['Enter it again: Unlimited', 'Unlimited'],
+    ['See deliveries: https://example.com/hook', 'https://example.com/hook'],
+    ['Rotate it: nightly', 'Keys'],
+    ['Set a budget: Unlimited', 'Unlimited'],
+  ] as const) {
+    await list.getByRole('link', { name: label }).click();
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await page.goBack();
+  }
+  await list.getByRole('link', { name: 'Set a budget: Unlimited' }).click();
+  await page.getByLabel('Monthly budget in dollars').fill('20');
+  await page.getByRole('button', { name: 'Save limits' }).click();
+  await page.getByText('The limits are saved.').waitFor();
+  await page.goBack();
+  await list.getByText('Credential refused').waitFor();
+  await list.getByText('No budget').waitFor({ state: 'detached' });
 });

@@ -75,6 +75,32 @@ test('refusals: each says why and leads to what can be done', async () => {
   await page.getByRole('row', { name: /not_assigned/ }).waitFor();
 });
 
+test('budget: an agent that has used it up is refused and seen; raised there, its next call passes', async () => {
+  const { visitor, agent } = await scene();
+  const { page } = visitor;
+  const spender = await agent({ name: 'Spender', budgetCentsMonthly: 1 });
+  // Some nine tenths of a cent each.
+  await expect.poll(() => spender.ask('o1-pro'), { timeout: 30_000 }).toBe(429);
+  await visitor.goto('/agents');
+  await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
+  await visitor.visit('/', 'overview-budget');
+  await page.getByText('Spender: calls are refused until the month is over.').waitFor();
+
+  await visitor.goto(`/refusals?agent=${spender.id}`);
+  await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
+  await page.getByRole('link', { name: 'Its limits' }).click();
+  await page.getByLabel('Monthly budget in dollars').fill('50');
+  await page.getByRole('button', { name: 'Save limits' }).click();
+  await page.getByText('The limits are saved.').waitFor();
+  await expect.poll(() => spender.ask(), { timeout: 20_000 }).toBe(200);
+  await page.getByRole('link', { name: 'All agents' }).click();
+  await page.getByRole('row', { name: /Spender.*\$0\.0\d of \$50\.00, 0\.?\d*%/ }).waitFor();
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  await visitor.settled();
+  expect(await page.getByRole('region', { name: 'Needs attention' }).count()).toBe(0);
+});
+
 test('usage: by provider and model, below a cent, in days and as a file; errors are a percentage', async () => {
   const { visitor, call, agent } = await scene();
   const { page } = visitor;

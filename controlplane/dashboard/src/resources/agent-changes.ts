@@ -1,9 +1,8 @@
 /** Changes of agents that are made to several at once. */
 import { api } from '../api/api.js';
 import { queryClient } from '../api/query-client.js';
-import type { Agent } from './agents.js';
 
-export const setAgentStatus = (id: string, status: Agent['status']) =>
+export const setAgentStatus = (id: string, status: 'active' | 'paused' | 'revoked') =>
   api.patch('/v1/agents/{id}/status', { params: { path: { id } }, body: { status } });
 
 export const setThresholds = (id: string, usageThresholds: number[]) =>
