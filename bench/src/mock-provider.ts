@@ -1,6 +1,6 @@
 /**
  * A fast stand-in provider in its own process: OpenAI-shaped answers with as little work as possible, so that the
- * gateway and not the provider is measured. `node mock-provider.js PORT KEY_FILE CERTIFICATE_FILE`: TLS.
+ * gateway and not the provider is measured. `node mock-provider.js PORT [KEY_FILE CERTIFICATE_FILE]`.
  *   POST …/chat/completions   400 B JSON with usage; `?close` ends the connection after it
  *   POST …/responses          an endless stream, one event a second with its send time
  *   GET  …/download?bytes=N   N bytes        POST …/upload  swallows the body, answers its size
@@ -57,8 +57,8 @@ function download(res: HttpResponse, total: number): void {
 
 const [port, key, certificate] = process.argv.slice(2);
 
-uws
-  .SSLApp({ key_file_name: key!, cert_file_name: certificate! })
+const app = certificate === undefined ? uws.App() : uws.SSLApp({ key_file_name: key!, cert_file_name: certificate });
+app
   .any('/*', (res, req) => {
     const path = req.getUrl();
     const query = req.getQuery();
