@@ -154,3 +154,50 @@ test('settings: a new password ends the other sessions; name and sessions', asyn
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: /Account and organization: Analytical Engines/ }).waitFor();
 });
+
+test('settings: the organization’s budget is shown as it is, and changed', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const budget = async () =>
+    (await stack.call('GET', `/v1/orgs/${login.body.orgId}`, login.body.token)).body.org.budgetCentsMonthly;
+  const field = page.getByLabel('Budget a month in dollars');
+  const save = async (text: string): Promise<void> => {
+    await field.fill(text);
+    await page.getByRole('button', { name: 'Save' }).click();
+  };
+  await visitor.goto('/settings?tab=organization');
+  expect(await field.inputValue()).toBe('');
+  await save('1250.50');
+  await expect.poll(budget).toBe(125_050);
+  await page.getByText('$0.00 of $1,250.50').waitFor();
+  await visitor.visit('/settings?tab=organization', 'settings-budget');
+  expect(await field.inputValue()).toBe('$1,250.50');
+  await save('');
+  await expect.poll(budget).toBeNull();
+});
+
+test('settings: an organization is deleted by its name; the only one is not, and says so', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const remove = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Delete organization' }).click();
+    await page.getByLabel('Type Acme to go on').fill('Acme');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
+  };
+  await visitor.goto('/settings?tab=organization');
+  visitor.expectFailure(409, /\/v1\/orgs\//);
+  await remove();
+  await page.getByText('This is your only organization').waitFor();
+  await visitor.inspect('settings-delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  expect((await stack.call('POST', '/v1/orgs', session, { name: 'Second' })).status).toBe(201);
+  visitor.expectFailure(401, /\/v1\/me$/);
+  await remove();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await visitor.signIn(email, password);
+  await page.getByRole('button', { name: /Account and organization: Second/ }).waitFor();
+});

@@ -1,5 +1,8 @@
 /** A stranger's way from the sign-up to the first call, on the whole gateway with a provider that answers. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
@@ -9,16 +12,23 @@ const CLICKS_MAX = 12;
 const openai = new OpenAiStandIn();
 /** The page says where agents call before the data plane listens there. */
 const agentPort = await freePort();
-const options = {
-  providers: { openai: '' },
-  env: { DATAPLANE_PUBLIC_URL: `http://127.0.0.1:${agentPort}` },
-};
+const home = mkdtempSync(join(tmpdir(), 'acg-setup-'));
+const providersFile = join(home, 'providers.json');
 beforeAll(async () => {
   await openai.start();
-  options.providers.openai = openai.origin;
+  const standIn = { baseUrl: openai.origin, standInCredentials: { apiKey: REAL.openai } };
+  writeFileSync(providersFile, JSON.stringify({ openai: standIn }));
 });
-const dashboard = useDashboard(options);
-afterAll(() => openai.close());
+const dashboard = useDashboard({
+  env: { DATAPLANE_PUBLIC_URL: `http://127.0.0.1:${agentPort}`, PROVIDERS_FILE: providersFile },
+});
+beforeAll(async () => {
+  await dashboard().stack.addDataPlane({ DATAPLANE_PORT: String(agentPort) });
+});
+afterAll(async () => {
+  await openai.close();
+  rmSync(home, { recursive: true, force: true });
+});
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
@@ -30,7 +40,6 @@ function freePort(): Promise<number> {
 }
 
 test('setup: from the sign-up to the green row of the first call in at most 12 clicks', async () => {
-  await dashboard().stack.addDataPlane({ DATAPLANE_PORT: String(agentPort) });
   const visitor = await dashboard().open();
   const { page } = visitor;
   let clicks = 0;
@@ -99,5 +108,44 @@ test('setup: it goes on where somebody left, and a refused call says what to do'
   });
   expect(answer.status).toBe(403);
   await page.getByText('The provider is not assigned to the agent.').waitFor();
+  await page.getByText('Your call reached us and was refused').waitFor();
   await visitor.inspect('setup-refused');
+
+  // The way to what mends it; the same call passes then.
+  await page.getByRole('button', { name: 'Add the provider' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in' }).click();
+  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
+  await page.getByText('An earlier call reached us and was refused').waitFor();
+  const again = () =>
+    fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
+      headers: { authorization: `Bearer ${key.body.secretKey}` },
+    });
+  await expect.poll(async () => (await again()).status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
+});
+
+test('setup: who has no key uses the stand-in, and after long nothing hears what is usually wrong', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await page.clock.install();
+  await visitor.goto('/setup');
+  await page.getByLabel('Name', { exact: true }).fill('Trial bot');
+  await page.getByRole('button', { name: 'Create the agent' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in' }).click();
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  await page.getByRole('button', { name: 'I stored it, go on' }).click();
+  await page.getByText('Waiting for the first call').waitFor();
+  const causes = page.getByText('Nothing yet? The three usual causes');
+  expect(await causes.count()).toBe(0);
+  await page.clock.fastForward(21_000);
+  await causes.waitFor();
+  await visitor.inspect('setup-causes');
+  const answer = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  expect(answer.status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
 });

@@ -31,9 +31,15 @@ export function usd(value: number | null): string {
 /** Spend in cents, whole or not. */
 export const cents = (value: number | null): string => usd(value === null ? null : value / CENTS_PER_USD);
 
-/** A typed number of dollars as whole cents; null: none. */
-export const toCents = (value: number | string): number | null =>
-  typeof value === 'number' ? Math.round(value * CENTS_PER_USD) : null;
+/** Whole cents as somebody would type them in dollars; null: nothing. */
+export const typedDollars = (cents: number | null): string =>
+  cents === null ? '' : (cents / CENTS_PER_USD).toFixed(2);
+
+/** A typed number of dollars as whole cents; null: none. Inputs give what ends with a zero, such as `12.50`, as a text. */
+export function toCents(value: number | string): number | null {
+  const dollarsTyped = typeof value === 'string' ? Number.parseFloat(value) : value;
+  return Number.isFinite(dollarsTyped) ? Math.round(dollarsTyped * CENTS_PER_USD) : null;
+}
 
 export function milliseconds(value: number | null): string {
   if (value === null) return NONE;

@@ -46,7 +46,7 @@ export function Confirm({ opened, onClose, title, children, action, typed, onCon
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" color="red" loading={pending} disabled={!ready}>
+            <Button type="submit" color="red.9" loading={pending} disabled={!ready}>
               {action}
             </Button>
           </Group>

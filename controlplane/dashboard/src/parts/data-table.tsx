@@ -226,19 +226,21 @@ function Cards<Data, Row>({ label, list, columns, rowKey, href, selection }: Lis
             </Text>
           </Group>
           <Stack gap={6}>
-            {others.map(({ header, cell, numeric }) => (
-              <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
-                <span className="acg-label">{header}</span>
-                <Text
-                  component="div"
-                  size="sm"
-                  ta="right"
-                  className={`acg-break${numeric === true ? ' acg-numbers' : ''}`}
-                >
-                  {cell(row)}
-                </Text>
-              </Group>
-            ))}
+            {others
+              .filter(({ header, cell }) => header !== BUTTONS || cell(row) !== false)
+              .map(({ header, cell, numeric }) => (
+                <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+                  <span className="acg-label">{header}</span>
+                  <Text
+                    component="div"
+                    size="sm"
+                    ta="right"
+                    className={`acg-break${numeric === true ? ' acg-numbers' : ''}`}
+                  >
+                    {cell(row)}
+                  </Text>
+                </Group>
+              ))}
           </Stack>
         </li>
       ))}

@@ -54,6 +54,7 @@ export const readableColors: CSSVariablesResolver = () => ({
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.12)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--acg-page': 'var(--mantine-color-dark-8)',

@@ -3,7 +3,7 @@ import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/co
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { toCents } from '../../format/format.js';
+import { toCents, typedDollars } from '../../format/format.js';
 import { formProblem } from '../../parts/form-problem.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
@@ -18,7 +18,7 @@ interface ProjectDialogProps {
 export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps) {
   const [name, setName] = useState(project?.name ?? '');
   const before = project?.budgetCentsMonthly ?? null;
-  const [budget, setBudget] = useState<number | string>(before === null ? '' : before / 100);
+  const [budget, setBudget] = useState<number | string>(typedDollars(before));
   const save = useMutation({
     mutationFn: async () => {
       const cents = toCents(budget);
@@ -53,10 +53,12 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <NumberInput
-            label="Budget a month"
+            label="Budget a month in dollars"
             error={problem.at('budgetCentsMonthly')}
-            description="For all agents of the project together. Empty: no budget."
+            description="For all its agents together; calls above it are refused. Empty: no budget."
+            placeholder="none"
             prefix="$"
+            hideControls
             min={0}
             decimalScale={2}
             thousandSeparator=","

@@ -4,8 +4,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
-import { cents, usd } from '../../format/format.js';
+import { cents } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
+import { BudgetBar } from '../../parts/budget-bar.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
@@ -18,6 +19,11 @@ import { ProjectDialog } from './project-dialog.js';
 const DEFAULTS = { page: 1 };
 const PAGE_SIZE = 50;
 const SPEND_ROWS = 100;
+const CENTS = 100;
+const MONTH_CHARS = 7;
+
+/** Months are of UTC, as budgets are. */
+const monthStart = (): string => `${new Date().toISOString().slice(0, MONTH_CHARS)}-01`;
 
 type Project = Awaited<ReturnType<typeof readProjects>>['projects'][number];
 
@@ -31,7 +37,7 @@ export function Projects() {
   const [edited, setEdited] = useState<Project | 'new' | null>(null);
   const [doomed, setDoomed] = useState<Project | null>(null);
   const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => readProjects(values.page) });
-  const query = { by: 'project', period: '30d', limit: SPEND_ROWS } as const;
+  const query = { by: 'project', start: monthStart(), limit: SPEND_ROWS } as const;
   const spend = useQuery({
     queryKey: ['usage', 'breakdown', query],
     queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
@@ -44,10 +50,8 @@ export function Projects() {
       toast(`${name} is deleted`);
     },
   });
-  const spent = (id: string): string => {
-    if (spend.data === undefined) return '…';
-    return usd(spend.data.rows.find(({ value }) => value === id)?.costUsd ?? 0);
-  };
+  const spentCents = (id: string): number | null =>
+    spend.data === undefined ? null : (spend.data.rows.find(({ value }) => value === id)?.costUsd ?? 0) * CENTS;
   return (
     <>
       <PageHeader
@@ -69,11 +73,12 @@ export function Projects() {
         columns={[
           { header: 'Project', cell: ({ name }) => name },
           { header: 'Slug', cell: ({ slug }) => slug, wideOnly: true },
-          { header: 'Spend, 30 days', numeric: true, cell: ({ id }) => spent(id) },
+          { header: 'This month', numeric: true, cell: ({ id }) => cents(spentCents(id)) },
           {
             header: 'Budget a month',
-            numeric: true,
-            cell: ({ budgetCentsMonthly }) => (budgetCentsMonthly === null ? 'no budget' : cents(budgetCentsMonthly)),
+            cell: ({ id, budgetCentsMonthly }) => (
+              <BudgetBar spentCents={spentCents(id) ?? 0} budgetCents={budgetCentsMonthly} />
+            ),
           },
           { header: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
           {

@@ -12,7 +12,7 @@ export function DangerZone() {
   const me = useMe().data;
   const own = me?.orgs.find(({ id }) => id === me.orgId);
   const [open, setOpen] = useState<'leave' | 'delete' | null>(null);
-  // From anew: the session has another organization, or none.
+  // From anew: the session was one in that organization.
   const gone = (): void => location.assign(`${BASE_PATH}/`);
   const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: gone });
   const remove = useMutation({
@@ -52,7 +52,7 @@ export function DangerZone() {
         pending={leave.isPending}
         error={leave.error}
       >
-        You lose access at once.
+        You lose access at once, and sign in anew for another organization.
       </Confirm>
       <Confirm
         opened={open === 'delete'}
@@ -64,7 +64,7 @@ export function DangerZone() {
         pending={remove.isPending}
         error={remove.error}
       >
-        This cannot be taken back.
+        This cannot be taken back. You sign in anew for another organization.
       </Confirm>
     </Card>
   );

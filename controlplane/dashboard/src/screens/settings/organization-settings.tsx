@@ -1,79 +1,122 @@
 /** Name and budget of the organization. */
-import { Card, Group, NumberInput, Stack, TextInput, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Card, Group, NumberInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { ME, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
-import { toCents } from '../../format/format.js';
+import { cents, toCents, typedDollars } from '../../format/format.js';
+import { BudgetBar } from '../../parts/budget-bar.js';
 import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { toast } from '../../parts/toast.js';
 
+const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
+
+const readOrganization = async (id: string) => (await api.get('/v1/orgs/{id}', { params: { path: { id } } })).org;
+type Organization = Awaited<ReturnType<typeof readOrganization>>;
+
 export function OrganizationSettings() {
-  const me = useMe().data;
-  const own = me?.orgs.find(({ id }) => id === me.orgId);
-  const [name, setName] = useState(own?.name ?? '');
-  /** What the organization has now is not in any answer but that of a change: so an untouched field is not sent. */
-  const [budget, setBudget] = useState<number | string | null>(null);
-  const save = useMutation({
-    mutationFn: () => {
-      const body = {
-        ...(name === own?.name ? {} : { name }),
-        ...(budget === null ? {} : { budgetCentsMonthly: toCents(budget) }),
-      };
-      return api.patch('/v1/orgs/{id}', { params: { path: { id: own!.id } }, body });
-    },
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ME });
-      toast('The organization is saved');
-    },
-  });
-  const unchanged = name === own?.name && budget === null;
+  const id = useMe().data?.orgId ?? '';
+  const own = useQuery({ queryKey: ['organization', id], queryFn: () => readOrganization(id), enabled: id !== '' });
   return (
     <Card component="section" aria-label="Organization" maw={560}>
       <Title order={2} mb="md">
         Organization
       </Title>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          <TextInput
-            label="Name"
-            required
-            maxLength={80}
-            autoComplete="organization"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NumberInput
-            label="Budget a month"
-            description="For all agents of the organization together. Leave it untouched to keep what is set; empty it for no budget."
-            placeholder="unchanged"
-            prefix="$"
-            min={0}
-            decimalScale={2}
-            thousandSeparator=","
-            value={budget ?? ''}
-            onChange={setBudget}
-          />
-          {save.error !== null && <Failure error={save.error} />}
-          <Group justify="flex-end">
-            <GuardedButton
-              needs="admin"
-              type="submit"
-              loading={save.isPending}
-              whyNot={unchanged ? 'Nothing has changed.' : null}
-            >
-              Save
-            </GuardedButton>
-          </Group>
-        </Stack>
-      </form>
+      {own.error !== null && <Failure error={own.error} onRetry={() => void own.refetch()} />}
+      {own.data === undefined ? own.error === null && <Skeleton h={200} /> : <Settings organization={own.data} />}
     </Card>
+  );
+}
+
+function Settings({ organization }: { readonly organization: Organization }) {
+  const { id, budgetCentsMonthly: before } = organization;
+  const [name, setName] = useState(organization.name);
+  const [budget, setBudget] = useState<number | string>(typedDollars(before));
+  const after = toCents(budget);
+  const changes = {
+    ...(name === organization.name ? {} : { name }),
+    ...(after === before ? {} : { budgetCentsMonthly: after }),
+  };
+  const save = useMutation({
+    mutationFn: async () => (await api.patch('/v1/orgs/{id}', { params: { path: { id } }, body: changes })).org,
+    onSuccess: (org) => {
+      queryClient.setQueryData(['organization', id], org);
+      void queryClient.invalidateQueries({ queryKey: ME });
+      void queryClient.invalidateQueries({ queryKey: ['usage', 'summary'] });
+      toast('The organization is saved');
+    },
+  });
+  const problem = formProblem(save.error, LABELS);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Stack gap="md">
+        {problem.above}
+        <TextInput
+          label="Name"
+          required
+          withAsterisk={false}
+          maxLength={80}
+          autoComplete="organization"
+          error={problem.at('name')}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <NumberInput
+          label="Budget a month in dollars"
+          description="For all agents together; calls above it are refused. Empty: no budget."
+          placeholder="none"
+          prefix="$"
+          min={0}
+          decimalScale={2}
+          thousandSeparator=","
+          hideControls
+          error={problem.at('budgetCentsMonthly')}
+          value={budget}
+          onChange={setBudget}
+        />
+        <ThisMonth budgetCents={before} />
+        <Group justify="flex-end">
+          <GuardedButton
+            needs="admin"
+            type="submit"
+            loading={save.isPending}
+            whyNot={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
+          >
+            Save
+          </GuardedButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What the month has cost so far, against the budget that holds. */
+function ThisMonth({ budgetCents }: { readonly budgetCents: number | null }) {
+  const query = { period: '7d' } as const;
+  const summary = useQuery({
+    queryKey: ['usage', 'summary', query],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
+  });
+  if (summary.data === undefined) return null;
+  const { monthCents } = summary.data;
+  return (
+    <div>
+      <span className="acg-label">This month so far</span>
+      {budgetCents === null ? (
+        <Text size="sm" className="acg-numbers">
+          {cents(monthCents)}
+        </Text>
+      ) : (
+        <BudgetBar spentCents={monthCents} budgetCents={budgetCents} />
+      )}
+    </div>
   );
 }

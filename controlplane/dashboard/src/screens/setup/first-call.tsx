@@ -7,9 +7,9 @@ import { Link } from 'wouter';
 import { api } from '../../api/api.js';
 import { useConfig } from '../../api/session.js';
 import { cents, count, milliseconds } from '../../format/format.js';
-import { adviceOf } from '../../parts/refusal-advice.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
 import { GATEWAY_PLACE, TOKEN_PLACE } from '../../parts/snippets.js';
+import { FirstRefusal } from './first-refusal.js';
 
 const ASK_EVERY_MS = 1_000;
 const LONG_MS = 20_000;
@@ -18,21 +18,17 @@ interface FirstCallProps {
   readonly agentId: string;
   readonly providerSlug: string;
   readonly token: string | null;
+  /** Back to a step of the setup. */
+  readonly onStep: (step: number) => void;
 }
 
-export function FirstCall({ agentId, providerSlug, token }: FirstCallProps) {
+export function FirstCall({ agentId, providerSlug, token, onStep }: FirstCallProps) {
   const calls = useQuery({
     queryKey: ['logs', 'first', agentId],
     queryFn: () => readCalls(agentId),
     refetchInterval: ({ state }) => ((state.data?.logs.length ?? 0) > 0 ? false : ASK_EVERY_MS),
   });
   const call = calls.data?.logs[0];
-  const refusals = useQuery({
-    queryKey: ['usage', 'refusals', 'first', agentId],
-    queryFn: () => api.get('/v1/usage/refusals', { params: { query: { agentId, period: '24h' } } }),
-    refetchInterval: call === undefined ? ASK_EVERY_MS * 2 : false,
-  });
-  const refusal = refusals.data?.refusals[0];
   if (call !== undefined) return <Arrived call={call} />;
   return (
     <Stack gap="md">
@@ -42,13 +38,7 @@ export function FirstCall({ agentId, providerSlug, token }: FirstCallProps) {
         <Text fw={600}>Waiting for the first call …</Text>
       </Group>
       <SnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
-      {refusal !== undefined && (
-        <Alert color="yellow" variant="light" role="alert" title="Your call reached us and was refused">
-          <Text size="sm">
-            {adviceOf(refusal.reason).what} {adviceOf(refusal.reason).todo}
-          </Text>
-        </Alert>
-      )}
+      <FirstRefusal agentId={agentId} onStep={onStep} />
       <Causes token={token} />
     </Stack>
   );

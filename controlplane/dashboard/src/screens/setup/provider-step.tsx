@@ -5,6 +5,7 @@ import { Failure } from '../../parts/failure.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { useAddAccount, useProviders } from '../../resources/agents.js';
+import { StandIn } from './stand-in.js';
 
 export function ProviderStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const providers = useProviders();
@@ -21,48 +22,51 @@ export function ProviderStep({ agentId, onDone }: { readonly agentId: string; re
   }
   const problem = formProblem(add.error, credentialLabels(provider?.credentialFields));
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
-      }}
-    >
-      <Stack gap="md" maw={560}>
-        {problem.above}
-        <Chip.Group
-          value={slug}
-          onChange={(value) => {
-            setSlug(value);
-            setCredentials({});
-            add.reset();
-          }}
-        >
-          <Group gap="xs" role="radiogroup" aria-label="Provider">
-            {providers.data.map((one) => (
-              <Chip key={one.slug} value={one.slug} variant="outline">
-                {one.displayName}
-              </Chip>
-            ))}
+    <Stack gap="lg">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
+        }}
+      >
+        <Stack gap="md" maw={560}>
+          {problem.above}
+          <Chip.Group
+            value={slug}
+            onChange={(value) => {
+              setSlug(value);
+              setCredentials({});
+              add.reset();
+            }}
+          >
+            <Group gap="xs" role="radiogroup" aria-label="Provider">
+              {providers.data.map((one) => (
+                <Chip key={one.slug} value={one.slug} variant="outline">
+                  {one.displayName}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+          {provider !== undefined && (
+            <CredentialFields
+              fields={provider.credentialFields}
+              values={credentials}
+              onChange={setCredentials}
+              problem={problem}
+            />
+          )}
+          <Text size="sm" c="dimmed">
+            It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never
+            sees it.
+          </Text>
+          <Group>
+            <GuardedButton needs="admin" type="submit" loading={add.isPending}>
+              Test and store
+            </GuardedButton>
           </Group>
-        </Chip.Group>
-        {provider !== undefined && (
-          <CredentialFields
-            fields={provider.credentialFields}
-            values={credentials}
-            onChange={setCredentials}
-            problem={problem}
-          />
-        )}
-        <Text size="sm" c="dimmed">
-          It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never sees
-          it.
-        </Text>
-        <Group>
-          <GuardedButton needs="admin" type="submit" loading={add.isPending}>
-            Test and store
-          </GuardedButton>
-        </Group>
-      </Stack>
-    </form>
+        </Stack>
+      </form>
+      <StandIn agentId={agentId} onDone={onDone} />
+    </Stack>
   );
 }

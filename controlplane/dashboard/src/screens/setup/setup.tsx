@@ -85,7 +85,7 @@ function Steps({ agentId, chosen, onAgent, onStep }: StepsProps) {
       onToken={setToken}
       onDone={() => onStep(4)}
     />,
-    <FirstCall key="call" agentId={agentId} providerSlug={providerSlug} token={token} />,
+    <FirstCall key="call" agentId={agentId} providerSlug={providerSlug} token={token} onStep={onStep} />,
   ];
   return (
     <Stack gap="md" maw={860} component="ol" className="acg-plain-list">

@@ -69,6 +69,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
           />
           <NativeSelect
             label="Event"
+            w={220}
             data={[
               { value: '', label: 'any' },
               ...endpoint.events.map((name) => ({ value: name, label: EVENTS[name] })),

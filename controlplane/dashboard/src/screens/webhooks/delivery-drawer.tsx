@@ -10,6 +10,20 @@ import { StatusBadge } from '../../parts/status-badge.js';
 import { toneOfDelivery, useRetryDelivery } from './endpoints.js';
 import { Verify } from './verify.js';
 
+const FAILURES: Readonly<Record<string, string>> = {
+  status: 'the answer is not 2xx',
+  redirect: 'the answer leads elsewhere, which is not followed',
+  timeout: 'no answer in time',
+  connect: 'nothing answers there',
+  dns: 'the name does not resolve',
+  tls: 'the certificate or its handshake is wrong',
+  reset: 'the connection was cut',
+  protocol: 'the answer is no HTTP',
+  address_refused: 'this address may not be called from here',
+  secret_unreadable: 'the stored secret cannot be read: rotate it',
+  network: 'the network failed',
+};
+
 interface DeliveryDrawerProps {
   /** Empty: closed. */
   readonly id: string;
@@ -43,7 +57,10 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
           <Stack component="dl" gap={6} m={0}>
             <Fact label="Delivery" value={delivery.id} />
             <Fact label="Answer" value={delivery.statusCode ?? NONE} />
-            <Fact label="Failure" value={delivery.error ?? NONE} />
+            <Fact
+              label="Failure"
+              value={delivery.error === null ? NONE : (FAILURES[delivery.error] ?? delivery.error)}
+            />
             <Fact label="Tries" value={String(delivery.attempts)} />
             <Fact label="Last try" value={delivery.lastAttemptAt === null ? NONE : exactTime(delivery.lastAttemptAt)} />
           </Stack>
