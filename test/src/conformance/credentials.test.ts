@@ -248,3 +248,25 @@ test.each([
   });
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('baseUrl')]);
 });
+
+test('rotate: an account of another organization is as unknown as any, whatever holds its credential', async () => {
+  const [owner, stranger] = [await signUp(plane()), await signUp(plane())];
+  const { id: agentId } = await newAgent(owner);
+  const body = { name: 'Team key', providerSlug: 'openai', credentials: KEY };
+  const { credential } = (await owner.post('/v1/credentials', body)).body;
+  const assign = async (fields: object): Promise<string> =>
+    (await owner.post('/v1/providers/accounts', { agentId, ...fields })).body.account.id;
+  const shared = await assign({ providerSlug: 'openai', credentialId: credential.id });
+  const own = await assign({ providerSlug: 'anthropic', credentials: KEY });
+  const rotate = async (by: typeof owner, id: string, credentials: object) => {
+    const answer = await by.post(`/v1/providers/accounts/${id}/rotate`, { credentials });
+    return [answer.status, answer.body.error];
+  };
+  // The owner is told what is wrong.
+  expect(await rotate(owner, shared, KEY)).toEqual([409, expect.stringContaining(credential.id)]);
+  expect(await rotate(owner, own, { unknownField: 'x' })).toEqual([400, expect.any(String)]);
+  const unknown = await rotate(stranger, '00000000-0000-7000-8000-000000000000', KEY);
+  expect(unknown[0]).toBe(404);
+  expect(await rotate(stranger, shared, KEY)).toEqual(unknown);
+  expect(await rotate(stranger, own, { unknownField: 'x' })).toEqual(unknown);
+});

@@ -256,7 +256,8 @@ test('verify-email: the mail is sent again, the newest one works; known, verifie
   expect(await resend(email)).toMatchObject({ status: 200, body: { ok: true } });
 });
 
-test('verify-email: asked for again, at most five mails an hour go to one address, and none where it is verified', async () => {
+/** The part that mails tokens, on the same database, and what it has mailed. */
+function recoveryAlone() {
   const { sql } = plane().database;
   const mails: Mail[] = [];
   const background = new Background(createLogger('test', 'silent'));
@@ -264,6 +265,12 @@ test('verify-email: asked for again, at most five mails an hour go to one addres
   const [hasher, throttle] = [new PasswordHasher(), new Throttle(sql)];
   const passwords = new PasswordCheck(hasher, throttle);
   const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw');
+  return { mails, background, recovery };
+}
+
+test('verify-email: asked for again, at most five mails an hour go to one address, and none where it is verified', async () => {
+  const { sql } = plane().database;
+  const { mails, background, recovery } = recoveryAlone();
   const { email } = await signup();
   for (let n = 0; n < 8; n++) {
     recovery.resendVerification(email);
@@ -280,6 +287,17 @@ test('verify-email: asked for again, at most five mails an hour go to one addres
   recovery.resendVerification(verified.email);
   await background.idle();
   expect(mails).toHaveLength(6);
+});
+
+test('reset: asked for again, at most five mails an hour go to one address, and none to one that is unknown', async () => {
+  const { mails, background, recovery } = recoveryAlone();
+  const { email } = await signup();
+  for (let n = 0; n < 8; n++) {
+    recovery.forgot(n % 2 === 0 ? email : email.toUpperCase());
+    recovery.forgot(newEmail());
+    await background.idle();
+  }
+  expect(mails.map(({ to, purpose }) => [to, purpose])).toEqual(Array(5).fill([email, 'reset']));
 });
 
 test('reset: the mailed token sets the password once, ends all sessions and lifts the login limit', async () => {

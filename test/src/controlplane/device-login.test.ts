@@ -1,5 +1,6 @@
 /** Login of a program without a browser: what it may become, who lets it in, and how it is kept from tricking people. */
 import { createHash, randomBytes } from 'node:crypto';
+import { moveSession } from '@acg/controlplane/auth/session-store';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
 
@@ -92,6 +93,21 @@ test('bound: it stays in its organization and keeps its hands off the account, a
   const browser = { cookie: cookie.headers.get('set-cookie')!.split(';')[0]!, 'sec-fetch-site': 'same-origin' };
   const moved = await plane().call('PATCH', '/v1/session', { headers: browser, body: { orgId: other.orgId } });
   expect([cookie.status, moved.status]).toEqual([200, 403]);
+});
+
+test('bound: the row of such a session never moves, whichever route would ask for it', async () => {
+  const owner = await plane().member('owner');
+  const { deviceCode, userCode } = await start();
+  await approve(owner, userCode, 'admin');
+  await poll(deviceCode);
+  const rows = await sql()<{ id: string; bound: boolean }[]>`
+    select id, role_max is not null as bound from sessions where user_id = ${owner.userId} order by bound`;
+  expect(rows.map(({ bound }) => bound)).toEqual([false, true]);
+  const moved = await sql().begin(async (tx) => [
+    await moveSession(tx, rows[0]!.id, owner.orgId),
+    await moveSession(tx, rows[1]!.id, owner.orgId),
+  ]);
+  expect(moved).toEqual([expect.objectContaining({ version: 1 }), null]);
 });
 
 test('bound: a session of a device proves nothing about an account that is invited', async () => {

@@ -83,6 +83,17 @@ test("rights: the lower of its role and its creator's role now; nothing once the
   expect(await read()).toBe(401);
 });
 
+test('rights: what its creator is in another organization counts for nothing', async () => {
+  const owner = await plane().member('owner');
+  const elsewhere = await plane().member('owner');
+  const token = await tokenOf(owner);
+  const read = async () => (await token.call('GET', '/v1/projects')).status;
+  await sql()`insert into memberships (org_id, user_id, role) values (${elsewhere.orgId}, ${owner.userId}, 'owner')`;
+  expect(await read()).toBe(200);
+  await sql()`delete from memberships where org_id = ${owner.orgId} and user_id = ${owner.userId}`;
+  expect(await read()).toBe(401);
+});
+
 test('a deleted, expired or unknown token is 401, and one token is no session', async () => {
   const owner = await plane().member('owner');
   const token = await tokenOf(owner, { expiresAt: '2999-01-01T00:00:00.000Z' });

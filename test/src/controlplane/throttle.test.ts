@@ -63,6 +63,14 @@ test('login: whoever fails ten times at one address locks the account there, and
   expect(await login('198.51.100.1')).toBe(429);
 });
 
+test('login: the right password ends the count of the failures before it', async () => {
+  const { login } = await person();
+  for (let round = 0; round < 2; round++) {
+    for (let n = 0; n < 9; n++) expect(await login('198.51.100.3', `guess number ${n}`)).toBe(401);
+    expect(await login('198.51.100.3')).toBe(200);
+  }
+});
+
 test('login: after a hundred failures from many addresses only those let in where the account has signed in', async () => {
   const { email, login } = await person();
   expect(await login('198.51.100.200')).toBe(200);

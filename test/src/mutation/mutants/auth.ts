@@ -165,7 +165,7 @@ export const AUTH: Area = {
       put: `generation = generation,
 `,
       bug: 'the bearer token stays good beside the cookie that took its place',
-      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+      equivalent: 'a bearer token is refused for the session of a browser, whatever its generation',
     },
     {
       file: 'controlplane/src/auth/service.ts',

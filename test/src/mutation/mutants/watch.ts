@@ -4,6 +4,7 @@ export const WATCH: Area = {
   name: 'watch',
   tests: [
     'controlplane/src/watch/watcher.test.ts',
+    'test/src/link/watch-hub.test.ts',
     'test/src/link/watch.test.ts',
     'test/src/link/registrations.test.ts',
     'test/src/link/propagation.test.ts',
@@ -16,6 +17,7 @@ export const WATCH: Area = {
 `,
       put: '',
       bug: 'after a restore data planes keep what they know',
+      equivalent: 'the statement below finds no row with that revision then, and answers the same',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
