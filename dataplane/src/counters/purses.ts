@@ -45,10 +45,10 @@ export class Purses {
     return purse;
   }
 
-  /** Those with holds of this process. */
+  /** Those with holds of this process, or with some given back that the store has not heard of. */
   forEachHolding(visit: (purse: Purse) => void): void {
     for (const purse of this.#holding) {
-      if (purse.holdNanos > 0) visit(purse);
+      if (purse.holdNanos > 0 || purse.hasReleases) visit(purse);
       else this.#holding.delete(purse);
     }
   }

@@ -210,7 +210,6 @@ export class RedisNode {
     this.#metrics.storeLatency(nowMs - call.sentAtMs);
     this.#confirm(call.batch, reply, nowMs);
     call.batch.deliver(reply, call.decided);
-    if (call.decided) this.#reportHolds(call.batch);
     call.decided = true;
     if (call === this.#probe) this.#probed(call);
   }
@@ -257,11 +256,6 @@ export class RedisNode {
     if (call.decided) return;
     call.decided = true;
     this.enforcement.countUnchecked(call.batch.passUnchecked());
-  }
-
-  /** What was taken for requests that had gone on without is given back. */
-  #reportHolds({ slot, purses }: TurnBatch): void {
-    for (const { purse } of purses) if (purse.hasReleases) this.report(slot, purse);
   }
 
   #trip(reason: string): void {

@@ -2,6 +2,7 @@
 import type { Area } from './mutant.js';
 import { AUTH } from './mutants/auth.js';
 import { CIRCUIT } from './mutants/circuit.js';
+import { COUNTERS } from './mutants/counters.js';
 import { EGRESS } from './mutants/egress.js';
 import { LEDGER } from './mutants/ledger.js';
 import { LINK } from './mutants/link.js';
@@ -22,6 +23,7 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     EGRESS,
     UPSTREAM,
     METERING,
+    COUNTERS,
     SPOOL_AREA,
     AUTH,
     LEDGER,

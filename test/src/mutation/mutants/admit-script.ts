@@ -1,0 +1,342 @@
+import type { Mutant } from '../mutant.js';
+
+/** The admission script in Redis, and what is sent to it. */
+export const ADMIT_SCRIPT: readonly Mutant[] = [
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  if not known[1] and (raised or total > own) then call('EXPIRE', key, spend_ttl) end
+`,
+    put: '',
+    bug: `the key of a month's spend never expires`,
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `        local index = stop - rpm
+`,
+    put: `        local index = stop - rpm - 1
+`,
+    bug: 'a lowered limit passes again one request early',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      expires = max(expires, start_I + day)
+`,
+    put: `      expires = max(expires, start_I)
+`,
+    bug: 'the key of a pair is gone before its day is over',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    room = min(room, rpm - live)
+`,
+    put: `    room = min(room, rpm - live + 1)
+`,
+    bug: 'one request more than the limit passes in a minute',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    room = min(room, limit_I - count_I)
+`,
+    put: `    room = min(room, limit_I - count_I + 1)
+`,
+    bug: 'one request more than the limit passes in a day',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      if last + minute <= time then
+`,
+    put: `      if last + minute < time then
+`,
+    bug: 'a log whose newest request has just left is kept',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    if time >= start_I + day then count_I = 0 end
+`,
+    put: `    if time > start_I + day then count_I = 0 end
+`,
+    bug: 'a day is longer than a day',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      count_I = count_I + admitted
+`,
+    put: `      count_I = count_I + wanted
+`,
+    bug: 'what was refused is counted against the day',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      live = live + admitted
+    end
+`,
+    put: `      live = live + wanted
+    end
+`,
+    bug: 'what was refused shows as used',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    if used >= tokens_I then
+      room = 0
+`,
+    put: `    if used > tokens_I then
+      room = 0
+`,
+    bug: 'a call passes though the tokens of the minute are used up',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      if bucket + BUCKETS < current then break end
+`,
+    put: `      if bucket + BUCKETS <= current then break end
+`,
+    bug: 'tokens leave before their minute is over',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `reset_I = (bucket + BUCKETS + 1) * width end
+`,
+    put: `reset_I = (bucket + BUCKETS) * width end
+`,
+    bug: 'a call is told to come back before the tokens have left',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      fits = spent[purse] < budget and wanted or 0
+`,
+    put: `      fits = spent[purse] <= budget and wanted or 0
+`,
+    bug: 'a call passes though the budget is spent',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
+    put: '(budget - spent[purse] - held[purse]) / hold)',
+    bug: 'holds of this data plane are not counted',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
+    put: '(budget - spent[purse] - own_hold[purse]) / hold)',
+    bug: 'holds of other data planes are not counted',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      if not hold_version[purse] then fits = 0 end
+`,
+    put: '',
+    bug: 'a call that was overtaken takes a hold that is written nowhere',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    own_hold[held_purse] = own_hold[held_purse] + admitted * hold
+`,
+    put: `    own_hold[held_purse] = own_hold[held_purse] + hold
+`,
+    bug: 'requests of one turn share one hold',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      elseif deadline > now then
+`,
+    put: `      elseif deadline > 0 then
+`,
+    bug: 'what a dead data plane held is held for ever',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `          mine = max(0, sum - released)
+`,
+    put: `          mine = max(0, sum)
+`,
+    bug: 'holds are never given back',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      call('PEXPIRE', hold_key[item], math.ceil(lease / 1000) + 1000)
+`,
+    put: '',
+    bug: 'the key of holds never expires',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: 'math.ceil(lease / 1000) + 1000)',
+    put: 'math.ceil(lease / 1000 / 2))',
+    bug: 'the key of holds is gone before their lease is over',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    sum = sum + total - own
+`,
+    put: `    sum = sum + total
+`,
+    bug: 'a total that is told again is added again',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `    sum = sum + ledger_own - known_ledger
+`,
+    put: `    sum = sum + ledger_own
+`,
+    bug: 'what only the ledger counts is added again and again',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  return max(sum, known_floor), own
+`,
+    put: `  return sum + known_floor, own
+`,
+    bug: 'what data planes have told and what the ledger has are added up',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  return max(sum, known_floor), own
+`,
+    put: `  return sum, own
+`,
+    bug: 'what the ledger has counts for nothing',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  local current = ledger_month == this_month
+`,
+    put: `  local current = true
+`,
+    bug: `the ledger's figure of last month counts in this one`,
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: 'book(prefix .. month_text(of_month), field, total, 0, 0)',
+    put: 'book(prefix .. this_month_text, field, total, 0, 0)',
+    bug: 'late spend of last month is booked into this one',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: 'seconds >= month_to then',
+    put: 'seconds > month_to then',
+    bug: 'the first second of a month belongs to the one before',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
+`,
+    put: `  call('SET', key, value)
+`,
+    bug: 'the key of tokens never expires',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: 'math.ceil(token_minute / 1000 + 2 * width / 1000)',
+    put: 'math.ceil(token_minute / 1000 - 2 * width / 1000)',
+    bug: 'the key of tokens is gone before they have left',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `          call('SET', key, value, 'KEEPTTL')
+`,
+    put: `          call('SET', key, value)
+`,
+    bug: 'a pair whose log was cut short never expires',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: '    if fits < 1 and wanted > 0 and purse_refusal == 0 then',
+    put: '    if fits < 1 and wanted > 0 then',
+    bug: 'the last budget that refuses is named instead of the first',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  if refusal == 0 then refusal = purse_refusal end
+`,
+    put: `  if purse_refusal > 0 then refusal = purse_refusal end
+`,
+    bug: 'a spent budget is named before the rate limit',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: '    if refusal == 0 and count_I >= limit_I then',
+    put: '    if refusal == 0 and count_I > limit_I then',
+    bug: 'the refusal by the day is not named',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  call('SET', KEYS[1], '1', 'PX', 1000)
+`,
+    put: `  call('SET', KEYS[1], '1')
+`,
+    bug: 'the key of a probe never expires',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `      if last - now > minute then front = stop else time = last end
+`,
+    put: `      if last - now > minute then front = stop end
+`,
+    bug: 'a clock that steps back frees the minute early',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit-call.ts',
+    find: 'const SPEND_TTL_SEC = 32 * 86_400;',
+    put: 'const SPEND_TTL_SEC = 28 * 86_400;',
+    bug: `a month's spend is forgotten before the month is over`,
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit-call.ts',
+    find: '    freeAtSec: isMoney ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 5)),',
+    put: '    freeAtSec: wholeSeconds(reply.readDoubleLE(at + 5)),',
+    bug: 'a spent budget does not say when the month ends',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit-call.ts',
+    find: `\`acg:{\${agentId}\${PAIR}\${providerSlug}\``,
+    put: `\`acg:{\${agentId}\${PAIR}\``,
+    bug: 'all providers of an agent share one window',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit-call.ts',
+    find: `\`acg:{\${agentId}}:\${LIMIT_TABLE[row]!.type}:\${providerSlug}\``,
+    put: `\`acg:{\${agentId}}:\${LIMIT_TABLE[row]!.type}\``,
+    bug: 'all providers of an agent share their tokens',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+];

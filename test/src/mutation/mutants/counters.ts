@@ -1,0 +1,663 @@
+import type { Area } from '../mutant.js';
+import { ADMIT_SCRIPT } from './admit-script.js';
+
+export const COUNTERS: Area = {
+  name: 'counters',
+  tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/redis-counters.test.ts'],
+  built: false,
+  mutants: [
+    ...ADMIT_SCRIPT,
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `          ? spent + spend.heldNanos + holdNanos > budget.budgetNanos
+`,
+      put: `          ? spent + holdNanos > budget.budgetNanos
+`,
+      bug: 'holds of calls under way are not counted',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `          ? spent + spend.heldNanos + holdNanos > budget.budgetNanos
+`,
+      put: `          ? spent + spend.heldNanos + holdNanos >= budget.budgetNanos
+`,
+      bug: 'a hold that just fits is refused',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: '          : spent >= budget.budgetNanos;',
+      put: '          : spent > budget.budgetNanos;',
+      bug: 'a call passes though the budget is spent',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `    for (let i = 0; i < terms.budgets.length; i++) {
+`,
+      put: `    for (let i = 0; i < Math.min(1, terms.budgets.length); i++) {
+`,
+      bug: 'budgets of project and organization hold nobody',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `    for (let i = 0; i < terms.spends.length; i++) {
+`,
+      put: `    for (let i = 0; i < 1; i++) {
+`,
+      bug: 'spend counts for the agent alone',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `      spend.heldNanos = Math.max(0, spend.heldNanos - held);
+`,
+      put: '',
+      bug: 'holds are never given back',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `      const held = i === 0 ? holdNanos : 0;
+`,
+      put: `      const held = i === 1 ? holdNanos : 0;
+`,
+      bug: 'a hold is given back to the project instead of the agent',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `      if (holdNanos > 0) this.#spendOf(terms, terms.spends[0]!).heldNanos += holdNanos;
+`,
+      put: '',
+      bug: 'an admitted call holds nothing',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: 'windowRefusal(pair, terms) ?? this.#moneyRefusal(terms, month, holdNanos)',
+      put: 'this.#moneyRefusal(terms, month, holdNanos) ?? windowRefusal(pair, terms)',
+      bug: 'a spent budget is named before the rate limit',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `    if (refusal === null) {
+      pair.consume();
+`,
+      put: `    pair.consume();
+    if (refusal === null) {
+`,
+      bug: 'what is refused is counted against the limits',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: 'holdNanos <= terms.spends[0]!.budgetNanos;',
+      put: 'holdNanos < terms.spends[0]!.budgetNanos;',
+      bug: 'a hold may not grow to the whole budget',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `    if (granted) spend.heldNanos += holdNanos;
+`,
+      put: '',
+      bug: 'a larger hold is granted again and again',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `      if (cost > 0) spend.add(month, cost);
+`,
+      put: `      if (cost > 0) spend.add(monthOfMs(this.#clock() / 1000), cost);
+`,
+      bug: 'a call belongs to the month in which it ended',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `\`\${agentId}:\${providerSlug}\``,
+      put: `\`\${providerSlug}\``,
+      bug: 'agents share the windows of a provider',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `\`\${agentId}:\${providerSlug}\``,
+      put: `\`\${agentId}\``,
+      bug: 'all providers of an agent share one window',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: 'pair.left(row, terms) === 0) {',
+      put: 'pair.left(row, terms) <= 1) {',
+      bug: 'one request less than the limit passes',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `      else if (pair.value[1].isOver(nowUs)) this.#pairs.delete(pair.value[0]);
+`,
+      put: '',
+      bug: 'windows of agents that are gone fill the memory',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/memory-counters.ts',
+      find: `  else if (spend.value[1].isOver(month)) this.#spends.delete(spend.value[0]);
+`,
+      put: '',
+      bug: 'spend of past months fills the memory',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/month-spend.ts',
+      find: '    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);',
+      put: '    return own + this.#ledgerNanos;',
+      bug: `own spend and the ledger's are added up`,
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/month-spend.ts',
+      find: '    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);',
+      put: '    return Math.max(own, this.#ledgerNanos);',
+      bug: 'what only the ledger counts hides behind own spend',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/month-spend.ts',
+      find: `    if (month !== this.#ledgerMonth) return own;
+`,
+      put: '',
+      bug: `the ledger's figure of last month counts in this one`,
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/month-spend.ts',
+      find: '    return this.heldNanos === 0 && month - newest >= MONTHS_KEPT;',
+      put: '    return month - newest >= MONTHS_KEPT;',
+      bug: 'what a call of months holds is forgotten',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/month-spend.ts',
+      find: 'month - newest >= MONTHS_KEPT;',
+      put: 'month - newest >= 0;',
+      bug: `this month's spend is swept away`,
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/pair-windows.ts',
+      find: `      if (window.count === 0) window.startUs = this.#nowUs;
+`,
+      put: `      window.startUs = this.#nowUs;
+`,
+      bug: 'each request begins the day anew',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/pair-windows.ts',
+      find: `      if (this.#nowUs >= window.startUs + window.lengthUs) window.count = 0;
+`,
+      put: `      if (this.#nowUs > window.startUs + window.lengthUs) window.count = 0;
+`,
+      bug: 'a day is longer than a day',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/pair-windows.ts',
+      find: 'nowUs >= startUs + lengthUs + this.#rpmUs)',
+      put: 'nowUs >= startUs + this.#rpmUs)',
+      bug: 'a pair is dropped while its day is open',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/pair-windows.ts',
+      find: `    if (nowUs < this.#tokensAtUs + 2 * this.#tokenUs) return false;
+`,
+      put: '',
+      bug: 'tokens of a call that took more than a day are forgotten',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/pair-windows.ts',
+      find: 'limit > 0 ? this.#log.at(this.#live - limit) : this.#nowUs;',
+      put: 'limit > 0 ? this.#log.at(0) : this.#nowUs;',
+      bug: 'a lowered limit says that it passes too early',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/sliding-log.ts',
+      find: '+ windowUs <= nowUs) {',
+      put: '+ windowUs < nowUs) {',
+      bug: 'a request counts for longer than a minute',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/sliding-log.ts',
+      find: `    if (newest - nowUs <= windowUs) return newest;
+`,
+      put: `    if (newest - nowUs <= windowUs) return nowUs;
+`,
+      bug: 'a clock that steps back frees the minute early',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/token-buckets.ts',
+      find: 'this.#buckets[expired]! + BUCKETS < bucket) expired',
+      put: 'this.#buckets[expired]! + BUCKETS <= bucket) expired',
+      bug: 'tokens leave before their minute is over',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/token-buckets.ts',
+      find: '      if (used >= limit) return',
+      put: '      if (used > limit) return',
+      bug: 'a call is told to come back before the tokens have left',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/limit-table.ts',
+      find: '{ minute: 60_030,',
+      put: '{ minute: 60_000,',
+      bug: 'more than the limit arrives at a provider in a minute, for the way there is not always as long',
+      tests: ['test/src/limits/limit-lists.test.ts', 'test/src/limits/random-arrivals.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/limit-table.ts',
+      find: 'day: 86_400_000,',
+      put: 'day: 86_399_000,',
+      bug: 'a day is shorter than a day',
+      tests: [
+        'test/src/limits/memory-counters.test.ts',
+        'test/src/limits/memory-counters-model.test.ts',
+        'test/src/limits/limit-lists.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/calendar-month.ts',
+      find: '  return date.getUTCFullYear() * 12 + date.getUTCMonth();',
+      put: '  return date.getUTCFullYear() * 12 + date.getUTCMonth() + 1;',
+      bug: 'a month is named after the next one',
+      tests: [
+        'dataplane/src/counters/calendar-month.test.ts',
+        'test/src/limits/memory-counters.test.ts',
+        'test/src/limits/memory-counters-model.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/calendar-month.ts',
+      find: '  return monthStartSec(month + 1);',
+      put: '  return monthStartSec(month);',
+      bug: 'a spent budget says that the month is over',
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/agent-terms.ts',
+      find: 'input.hardBudget && input.limits[BUDGET_ROW] !== UNLIMITED;',
+      put: 'input.hardBudget;',
+      bug: 'a hard budget without a budget refuses what cannot be bounded',
+      tests: ['dataplane/src/context/decode-terms.test.ts', 'test/src/limits/hard-budget.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/agent-terms.ts',
+      find: 'spends.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
+      put: 'spends.slice(0, 1).filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
+      bug: 'budgets of project and organization hold nobody',
+      tests: ['dataplane/src/context/decode-terms.test.ts', 'test/src/limits/stack-limits.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/ledger-notes.ts',
+      find: `    counters.noteLedger(tag, parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
+`,
+      put: '',
+      bug: 'what the ledger says of projects and organizations is not heard',
+      tests: ['dataplane/src/usage', 'test/src/limits/stack-limits.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/ledger-notes.ts',
+      find: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);`,
+      put: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), ledgerNanos ?? 0, spentNanos ?? 0);`,
+      bug: 'spend that data planes told already is added again',
+      tests: ['dataplane/src/usage', 'test/src/limits/stack-limits.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `    if (month < this.ledgerMonth) return;
+`,
+      put: '',
+      bug: 'an old answer of the ledger resets the month',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `    this.#releasedNanos += nanos;
+`,
+      put: '',
+      bug: 'the store never hears of a hold that was given back',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `    this.#releasedNanos = 0;
+`,
+      put: '',
+      bug: 'a hold is given back with every call',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `  holdReportLost(): void {
+    this.#holdVersion++;`,
+      put: `  holdReportLost(): void {
+    void this.#holdVersion;`,
+      bug: 'after a lost call holds go by what the store has',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `      if (own > confirmedNanos) left = true;
+`,
+      put: `      if (own > confirmedNanos) left = false;
+`,
+      bug: 'spend that the store never took is forgotten',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purse.ts',
+      find: `    if (this.holdNanos === 0) this.#holding.add(this);
+`,
+      put: '',
+      bug: 'holds of long calls run out',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/purses.ts',
+      find: '      if (!purse.touched && purse.idle) return;',
+      put: '      if (!purse.touched) return;',
+      bug: 'spend that the store has not confirmed gives way to new agents',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purses.ts',
+      find: `    if (confirmedAtMs <= this.#lossMs) return false;
+`,
+      put: '',
+      bug: 'one loss of data is told again and again',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: `      if (outcome === 'unchecked' && terms.refuseUnchecked) {
+`,
+      put: `      if (outcome === 'unchecked' && !terms.refuseUnchecked) {
+`,
+      bug: `without the store holds grow against the agent's terms`,
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: `      if (outcome === 'unchecked') this.#purses.of(terms.agentId).hold(holdNanos);
+`,
+      put: '',
+      bug: 'a hold that grew unchecked is given back though nobody took it',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: `    for (let i = 0; i < terms.spends.length; i++) {
+`,
+      put: `    for (let i = 0; i < 1; i++) {
+`,
+      bug: 'spend counts for the agent alone',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: `      if (held > 0) purse.release(held);
+`,
+      put: '',
+      bug: 'holds are never given back',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: `      if (refusal !== null) done(refusal);
+      else this.#nodeOf`,
+      put: '      this.#nodeOf',
+      bug: 'on a cluster the budgets of project and organization hold nobody',
+      tests: ['test/src/limits/redis-cluster.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: '      else this.#checkEach(terms, budgets, at + 1, done);',
+      put: '      else done(null);',
+      bug: `on a cluster the organization's budget is not looked at`,
+      tests: ['test/src/limits/redis-cluster.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-counters.ts',
+      find: '    this.#nodeOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {',
+      put: '    this.#nodeOf(slot).check(slot, terms, terms.budgets.slice(1), holdNanos, ({ refusedBy, outcome }) => {',
+      bug: `a hold grows against another budget than the agent's`,
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `    if (!this.enforcement.on) {
+      this.enforcement.countUnchecked(1);`,
+      put: `    if (this.enforcement.on) {
+      this.enforcement.countUnchecked(1);`,
+      bug: 'the gate stands open while the store is there',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: '    call.batch.deliver(reply, call.decided);',
+      put: '    call.batch.deliver(reply, false);',
+      bug: 'who went on without the store is answered twice',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/purses.ts',
+      find: 'purse.holdNanos > 0 || purse.hasReleases',
+      put: 'purse.holdNanos > 0',
+      bug: 'what ended while the store was away is held until its lease is over',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `        const timer = setTimeout(resolve, timeoutMs);
+        this.#onIdle`,
+      put: `        const timer = setTimeout(() => void timeoutMs, 0);
+        this.#onIdle`,
+      bug: 'a store that answers nothing keeps the process from ending',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `    } else if (this.#hasUnconfirmed()) {
+      this.#sendProbe();
+`,
+      put: '',
+      bug: 'limits are enforced before the store has the spend of the gap',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `      if (performance.now() - this.#probe.sentAtMs >= PROBE_GIVE_UP_MS) this.#link.reconnect();
+`,
+      put: '',
+      bug: 'a dead connection is never given up',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `  readonly #late = (call: Call): void => {
+    call.late = true;
+    this.#trip(\`no answer within \${this.#settings.timeoutMs} ms\`);
+`,
+      put: `  readonly #late = (call: Call): void => {
+    call.late = true;
+`,
+      bug: 'a slow store slows every call',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `    this.#probeTimer.unref();
+`,
+      put: '',
+      bug: 'a process does not end while the store is away',
+      equivalent: 'whoever ends closes the counters, which ends the timer',
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `        this.#toRetell = this.#purses.all();
+`,
+      put: '',
+      bug: 'a store that lost its data is told only what is asked for',
+      tests: [
+        'test/src/limits/redis-counters.test.ts',
+        'test/src/limits/fail-open.test.ts',
+        'test/src/limits/spend-fleet.test.ts',
+      ],
+    },
+    {
+      file: 'dataplane/src/counters/redis-node.ts',
+      find: `      this.stop();
+      this.enforcement.start();
+      this.onBack();
+`,
+      put: `      this.stop();
+      this.enforcement.start();
+`,
+      bug: 'after an outage the store does not know of holds',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/answer-deadline.ts',
+      find: '    setImmediate(this.#judge);',
+      put: '    this.#judge();',
+      bug: 'a busy process takes an answer that is there for late',
+      tests: ['dataplane/src/counters/answer-deadline.test.ts', 'test/src/limits/fail-open.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/answer-deadline.ts',
+      find: '      if (item.sentAtMs > this.#cutoffMs) {',
+      put: '      if (item.sentAtMs > Number.NEGATIVE_INFINITY) {',
+      bug: 'an answer is never late',
+      tests: ['dataplane/src/counters/answer-deadline.test.ts', 'test/src/limits/fail-open.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: 'known.pairCheck.terms === terms && known.pairCheck.holdNanos === holdNanos',
+      put: 'known.pairCheck.holdNanos === holdNanos',
+      bug: `requests of one turn are held to the first one's limits`,
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: 'known.pairCheck.terms === terms && known.pairCheck.holdNanos === holdNanos',
+      put: 'known.pairCheck.terms === terms',
+      bug: 'requests of one turn all hold what the first one does',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: `        if (takenNanos > 0) holder!.release(takenNanos);
+`,
+      put: '',
+      bug: 'what was taken for a call that went on without is held for ever',
+      tests: ['test/src/limits/hold-lease.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: '  const passes = n < verdict.admitted;',
+      put: '  const passes = n <= verdict.admitted;',
+      bug: 'one more than was admitted passes',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: 'verdict.rpmRemaining + verdict.admitted - 1 - n',
+      put: 'verdict.rpmRemaining',
+      bug: 'requests of one turn are all told what is left behind the last',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
+      put: 'item.providerSlug === providerSlug && item.row === row',
+      bug: 'tokens of one turn count for another agent',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
+      put: 'item.agentId === agentId && item.row === row',
+      bug: 'tokens of one turn count for another provider',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+    {
+      file: 'dataplane/src/counters/turn-batch.ts',
+      find: `    if (purse.holdNanos > 0 || purse.hasReleases) item.holds = true;
+`,
+      put: '',
+      bug: 'the store never hears of a hold that was given back',
+      tests: ['test/src/limits/redis-counters.test.ts'],
+    },
+  ],
+};
