@@ -243,6 +243,19 @@ test('overload: tokens nobody knows are 429 unknown_tokens, without a question',
   await upstream.connection();
 });
 
+test('token: each question about one is ended with what it was; what the cache knows is no question', async () => {
+  const call = `${line('GET', '/v1/proxy/openai/x')}x-gateway-agent: support\r\n\r\n`;
+  await send(call);
+  await upstream.connection(0);
+  expect([gateway.answered, gateway.agentRefs]).toEqual([[], ['support']]);
+  gateway.lookupLater = true;
+  await send(call);
+  await upstream.connection(1);
+  expect(gateway.answered).toEqual([false]);
+  await refused(call.replace('acg_0', 'acg_f'), REJECTIONS.unauthorized);
+  expect(gateway.answered).toEqual([false, true]);
+});
+
 test('overload: connections past those of one address are closed, unless it is exempt', async () => {
   await gateway.stop();
   const options = { connectionsPerAddressMax: 2, exemptAddress: () => false };

@@ -10,6 +10,7 @@ import { METERING } from './mutants/metering.js';
 import { ORGANIZATION_FILTER_EQUIVALENTS } from './mutants/organization-filter-equivalents.js';
 import { SECRETS } from './mutants/secrets.js';
 import { SPOOL_AREA } from './mutants/spool.js';
+import { STAGES } from './mutants/stages.js';
 import { UPSTREAM } from './mutants/upstream.js';
 import { WATCH } from './mutants/watch.js';
 import { WEBHOOKS } from './mutants/webhooks.js';
@@ -24,6 +25,7 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     UPSTREAM,
     METERING,
     COUNTERS,
+    STAGES,
     SPOOL_AREA,
     AUTH,
     LEDGER,

@@ -165,6 +165,10 @@ export class Fixture {
   spoolFull = false;
   /** Tokens that the cache does not know are refused for so long. */
   unknownTokensWaitSec: number | null = null;
+  /** Of each question about a token that has been answered: whether it was unknown. */
+  readonly answered: boolean[] = [];
+  /** The agents that requests named; `''` = none. */
+  readonly agentRefs: string[] = [];
   /** Refusals of callers that nobody knows are one of a flood. */
   isFlood = false;
   /** How often that was asked. */
@@ -253,14 +257,17 @@ export class Fixture {
       },
       unknownTokens: {
         ask: () => this.unknownTokensWaitSec ?? { allowance: 1, refusals: 1, atMs: 0, pending: 0 },
-        answered: () => {},
+        answered: (_asker, unknown) => void this.answered.push(unknown),
         isFlood: () => {
           this.floods++;
           return this.isFlood;
         },
       },
       contexts: {
-        get: (hash) => (this.lookupLater ? null : found(hash)),
+        get: (hash, ref) => {
+          this.agentRefs.push(ref);
+          return this.lookupLater ? null : found(hash);
+        },
         resolve: (hash, _ref, _lane, done) => setImmediate(() => done(found(hash))),
       },
       counters: {

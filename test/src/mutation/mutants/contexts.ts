@@ -1,0 +1,148 @@
+import type { Mutant } from '../mutant.js';
+
+/** What a data plane keeps of gateway tokens, and how it asks about them. */
+export const CONTEXTS: readonly Mutant[] = [
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `      if (entry.revision < invalidation.revision) this.#entries.delete(entry.cacheKey);
+`,
+    put: `      if (entry.revision > invalidation.revision) this.#entries.delete(entry.cacheKey);
+`,
+    bug: 'an invalidated context is served on',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `      if (this.#recent.outdates(answer.revision, answer.context)) continue;
+`,
+    put: '',
+    bug: 'an answer that an invalidation overtook is served',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `      if (generation !== this.#generation) continue;
+`,
+    put: '',
+    bug: 'an answer from before a reset is served',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: '      if (nowMs - confirmedAtMs > this.#options.staleIfErrorMs) {',
+    put: '      if (nowMs < confirmedAtMs) {',
+    bug: 'without the link a context is served for ever',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    if (expiresAtMs !== null && this.#options.clock.wallMs() >= expiresAtMs) return UNKNOWN_TOKEN;
+`,
+    put: '',
+    bug: 'a cached key has no end',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: '    if (refusal !== undefined && nowMs < refusal.untilMs) {',
+    put: '    if (refusal !== undefined) {',
+    bug: 'a token that came to be known stays refused',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `  agentRef === '' ? tokenHash : \`\${tokenHash} \${agentRef}\`;`,
+    put: `  agentRef === '!' ? agentRef : tokenHash;`,
+    bug: 'a key of several agents gets the context of another one',
+    tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    this.#entries.delete(cacheKey);
+    const entry = { context: null`,
+    put: '    const entry = { context: null',
+    bug: 'a refresh that finds the token gone keeps its context',
+    tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    this.#entries.clear();
+    this.#refusals.clear();`,
+    put: '    this.#refusals.clear();',
+    bug: 'a reset keeps what nobody can vouch for',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    this.#linkUp = false;
+  }
+
+  /** Drops what`,
+    put: `  }
+
+  /** Drops what`,
+    bug: 'a cache whose link is down trusts everything',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    if (agentRef.length > AGENT_REF_CHARS_MAX) return OUT_OF_SCOPE;
+`,
+    put: '',
+    bug: 'long names of agents fill the cache',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/context-cache.ts',
+    find: `    if (waiting !== undefined) {
+      waiting.push(done);`,
+    put: `    if (waiting === null) {
+      waiting!.push(done);`,
+    bug: 'a cold start asks once for each request',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/unknown-tokens.ts',
+    find: '    const expected = asker.allowance < this.#burst ? asker.pending : 0;',
+    put: '    const expected = 0;',
+    bug: 'guesses sent at once learn more than guesses in a row',
+    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/unknown-tokens.ts',
+    find: `    asker.pending--;
+`,
+    put: '',
+    bug: 'questions that were answered count on',
+    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/unknown-tokens.ts',
+    find: '    if (unknown) asker.allowance',
+    put: '    if (!unknown) asker.allowance',
+    bug: 'known tokens count as guesses',
+    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/resolve-batch.ts',
+    find: '    if (++this.#waiting > WAITING_MAX) this.#dropNewestOfLongest();',
+    put: '    ++this.#waiting;',
+    bug: 'made-up tokens fill the memory',
+    tests: ['dataplane/src/context/resolve-batch.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/entry-index.ts',
+    find: `    if (kind === 'account') return [...(this.#byAgent.get(ownerOf(id)) ?? [])];`,
+    put: `    if (kind === 'account') return [];`,
+    bug: 'an account that was taken away is called with on',
+    tests: ['dataplane/src/context/context-cache.test.ts'],
+  },
+  {
+    file: 'dataplane/src/context/entry-index.ts',
+    find: `    take(this.#byOrg, context.orgId, entry);
+`,
+    put: '',
+    bug: 'what left the cache stays in its index',
+    tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
+  },
+];
