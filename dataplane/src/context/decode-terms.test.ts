@@ -36,3 +36,9 @@ test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }
     expect(limitsOf({ limits: [wire(RPM_ROW, 3, change)] })[RPM_ROW]).toBe(60);
   },
 );
+
+test('terms: a budget is a hard one only where there is one', () => {
+  const hard = (message: IAgentContext) => decodeTerms({ ...message, hardBudget: true }, 'agent-1').hardBudget;
+  expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
+  expect(decodeTerms({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);
+});

@@ -40,12 +40,14 @@ interface Question {
   readonly clockUs?: number;
   /** One per process that asks; missing: one for all. */
   readonly purses?: Purses;
+  /** Finds out whether the store can be written to. */
+  readonly probe?: boolean;
 }
 const ownPurses = new Purses(1e6, 'test');
 
 async function call(question: Question) {
   const { windows, terms = termsOf({ agentId: 'nobody' }), wanted = 1, holdNanos = 0, purses = ownPurses } = question;
-  const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0 } = question;
+  const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0, probe = false } = question;
   const batch = new TurnBatch(0, purses);
   if (costNanos > 0) {
     const purse = purses.of(terms.agentId);
@@ -56,7 +58,7 @@ async function call(question: Question) {
   if (wanted === 0) batch.look(terms, 'openai', () => {});
   if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
   batch.seal();
-  const header = { windows: { ...REAL_WINDOWS, ...windows }, month, probe: false, probeTag: '' };
+  const header = { windows: { ...REAL_WINDOWS, ...windows }, month, probe, probeTag: 'probed' };
   const keys = callKeys(header, batch);
   const argument = encodeCall(header, batch);
   const clock = clockUs === undefined ? [] : [Math.floor(clockUs / 1e6), clockUs % 1e6];
@@ -234,7 +236,7 @@ test.each([
   };
   const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
   const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
-  const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 60_000 };
+  const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 3_600_000 };
   await call({ windows, terms, costNanos, holdNanos, tokens });
   const ttls: Record<string, number> = {};
   for (const key of await server.admin.keys('*')) {
@@ -243,7 +245,7 @@ test.each([
   const [fromSec, toSec] = {
     'p:openai': [DAY_SEC + 60, DAY_SEC + 60],
     'm:month': [32 * DAY_SEC, 32 * DAY_SEC],
-    'tpm:openai': [60, 62],
+    'tpm:openai': [3_660, 3_720], // its minute is an hour here
   }[Object.keys(ttls).find((name) => name !== 'p:openai') ?? 'p:openai']!;
   for (const [name, ttl] of Object.entries(ttls)) {
     const [from, to] = name === 'p:openai' ? [DAY_SEC + 60, DAY_SEC + 60] : [fromSec!, toSec!];
@@ -264,6 +266,44 @@ test('admit.lua: a pair’s key lives until the last minute that can begin in it
   await call({ windows, terms });
   expect(await server.admin.pttl(key)).toBeLessThanOrEqual(first); // the day began with the first
 });
+
+test('admit.lua: a pair whose minute is over, in a day that is not, keeps its end', async () => {
+  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 1_000, rpdLimit: 1_000 });
+  const windows = { minute: 2, day: 60_000 };
+  const first = await call({ windows, terms });
+  while ((await call({ windows, terms, wanted: 0 })).nowUs < first.nowUs + 2_000);
+  await call({ windows, terms });
+  const ttl = await server.admin.pttl(`acg:{${terms.agentId}}:p:openai`);
+  expect([ttl > 60_000 - 5_000, ttl <= 60_002]).toEqual([true, true]);
+});
+
+test('admit.lua: what a probe writes does not stay', async () => {
+  await call({ windows: {}, wanted: 0, probe: true });
+  expect(await server.admin.pttl('acg:{probed}:probe')).not.toBe(-1); // -2: it is gone already
+});
+
+test('admit.lua: tokens stay for their minute and up to a 60th longer, and say when they leave', async () => {
+  const start = Date.UTC(2026, 5, 1) * 1000;
+  const terms = termsOf({ agentId: freshAgent(), tpmLimit: 10 });
+  await call({ windows: {}, terms, wanted: 0, tokens: 10, clockUs: start });
+  const at = async (us: number) => (await call({ windows: {}, terms, clockUs: start + us })).verdict;
+  for (const us of [0, 61_000_000 - 1]) {
+    expect(await at(us)).toMatchObject({ admitted: 0, refusedBy: TOKEN_ROWS[0], freeAtSec: start / 1e6 + 61 });
+  }
+  expect(await at(61_000_000)).toMatchObject({ admitted: 1, refusedBy: -1 });
+});
+
+test.each([0, 1])(
+  'admit.lua: a month ends at its last microsecond, for a caller that is %i ahead, too',
+  async (ahead) => {
+    const june = monthOfMs(Date.UTC(2026, 5));
+    const julyUs = Date.UTC(2026, 6) * 1000;
+    const terms = termsOf({ agentId: freshAgent(), budgetNanos: 5 });
+    const at = async (clockUs: number) =>
+      (await call({ windows: {}, terms, month: june + ahead, clockUs })).reply.month;
+    expect([await at(julyUs - 1), await at(julyUs)]).toEqual([june, june + 1]);
+  },
+);
 
 test('admit.lua: a limit lowered below what is counted passes again when the right one leaves', async () => {
   const agentId = freshAgent();
@@ -353,6 +393,36 @@ test('admit.lua: what is held when a month ends is held in the next one, until i
   expect(await ask(next + 2, 21)).toMatchObject({ admitted: 0, heldNanos: 80 });
   expect(await ask(next + 3, 20)).toMatchObject({ admitted: 1, heldNanos: 100 });
   expect(await server.admin.pttl(`acg:{${agentId}}:m:2026-07`)).toBeGreaterThan(31 * DAY_SEC * 1000);
+});
+
+test('admit.lua: each request of a turn takes its own hold', async () => {
+  const terms = termsOf({ agentId: freshAgent(), budgetNanos: 100, hardBudget: true });
+  const { verdict } = await call({ windows: {}, terms, holdNanos: 20, wanted: 3, purses: new Purses(10, 'test') });
+  expect(verdict).toMatchObject({ admitted: 3, heldNanos: 60 });
+  const other = await callAs('other', terms, 41, Date.now() * 1000);
+  expect(other).toMatchObject({ admitted: 0, heldNanos: 60 });
+});
+
+test('admit.lua: a call that a later one has overtaken takes no hold, for nobody would hear of it', async () => {
+  const terms = termsOf({ agentId: freshAgent(), budgetNanos: 100, hardBudget: true });
+  const purses = new Purses(10, 'test');
+  const month = monthOfMs(Date.now());
+  const [first, second] = [20, 30].map((holdNanos) => {
+    const batch = new TurnBatch(0, purses);
+    batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
+    batch.seal();
+    const header = { windows: REAL_WINDOWS, month, probe: false, probeTag: '' };
+    const keys = callKeys(header, batch);
+    const sent = ['EVAL', script, keys.length, ...keys, encodeCall(header, batch), 'test'] as const;
+    return async () => {
+      const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
+      return decodeReply(reply, batch, month)!.verdicts[0]!;
+    };
+  });
+  expect(await second!()).toMatchObject({ admitted: 1, heldNanos: 30 });
+  expect(await first!()).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW });
+  const [field] = Object.values(await server.admin.hgetallBuffer(`acg:{${terms.agentId}}:hold`));
+  expect(field!.readDoubleLE(0)).toBe(30);
 });
 
 async function callAs(writer: string, terms: AgentTerms, holdNanos: number, clockUs: number): Promise<Verdict> {

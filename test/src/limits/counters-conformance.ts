@@ -111,6 +111,11 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect((await admit(counters, ask({ ...asked, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
       const refused = await admit(counters, ask(asked));
       expect(refused).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+      counters.noteLedger(agentId, parseMonth(month) - 1, 5_000, 5_000);
+      expect(await admit(counters, ask({ ...asked, budgetNanos: 101 }))).toMatchObject({
+        outcome: 'admitted',
+        spentNanos: 100,
+      });
     });
 
     test('budget: what data planes have spent and what the ledger has are never added', async () => {
@@ -173,6 +178,8 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect((await admit(counters, ask(wide))).refusedBy).toBe(limitRow('budget', 'org'));
       const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15, budgetNanos: 100 };
       expect((await admit(counters, ask(open))).refusedBy).toBe(BUDGET_ROW);
+      const both = { projectBudgetNanos: 1, orgBudgetNanos: 1, budgetNanos: 1e15 };
+      expect((await admit(counters, ask(both))).refusedBy).toBe(limitRow('budget', 'project'));
     });
 
     test('tpm: tokens of ended calls refuse at the limit, per provider, and say when a call passes', async () => {

@@ -86,6 +86,93 @@ test('memory counters: a clock that steps back a little frees nothing early, one
   expect(ask().outcome).toBe('admitted');
 });
 
+test('memory counters: a clock that steps back a little ends no day early', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ rpdLimit: 1 });
+  const passesAtSec = (): number => {
+    let atSec = 0;
+    counters.admit(asked, (admission) => {
+      atSec = admission.passesAtSec;
+    });
+    return atSec;
+  };
+  expect(passesAtSec()).toBe(0);
+  nowUs -= MINUTE_US / 2;
+  expect(passesAtSec()).toBe((startUs + DAY_US) / 1e6);
+});
+
+test('memory counters: the real windows are a little more than a minute, so that one at the provider is not less, and a day', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const outcome = (atUs: number, limits: object): string => {
+    let seen = '';
+    nowUs = startUs + atUs;
+    counters.admit(request(limits), (admission) => {
+      seen = admission.outcome;
+    });
+    return seen;
+  };
+  const minute = { agentId: 'minute', rpmLimit: 1 };
+  const atUs = [0, MINUTE_US, MINUTE_US + 29_999, MINUTE_US + 30_000];
+  expect(atUs.map((at) => outcome(at, minute))).toEqual(['admitted', 'rpm', 'rpm', 'admitted']);
+  const day = { agentId: 'day', rpdLimit: 1 };
+  const laterUs = [2 * MINUTE_US, DAY_US, DAY_US + 2 * MINUTE_US - 1, DAY_US + 2 * MINUTE_US];
+  expect(laterUs.map((at) => outcome(at, day))).toEqual(['admitted', 'rpd', 'rpd', 'admitted']);
+});
+
+test('memory counters: tokens stay for their minute and up to a 60th longer, and say when they leave', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ tpmLimit: 10 });
+  const { terms, providerSlug } = asked;
+  counters.settle({ terms, providerSlug, month: 0, costNanos: 0, tokens: 10, holdNanos: 0 });
+  const at = (atUs: number): readonly [string, number] => {
+    let seen: readonly [string, number] = ['', 0];
+    nowUs = startUs + atUs;
+    counters.admit(asked, ({ outcome, passesAtSec }) => {
+      seen = [outcome, passesAtSec - startUs / 1e6];
+    });
+    return seen;
+  };
+  expect(at(0)).toEqual(['tpm', 61]);
+  expect(at(61_000_000 - 1)).toEqual(['tpm', 61]);
+  expect(at(61_000_000)[0]).toBe('admitted');
+});
+
+test('memory counters: what a call holds stays held, however many months it takes', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const hold = (holdNanos: number): string => {
+    let seen = '';
+    counters.admit(request({ budgetNanos: 100, hardBudget: true, holdNanos }), ({ outcome }) => {
+      seen = outcome;
+    });
+    return seen;
+  };
+  expect(hold(60)).toBe('admitted');
+  nowUs += 100 * DAY_US;
+  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  expect([hold(41), hold(40)]).toEqual(['budget', 'admitted']);
+});
+
+test('memory counters: tokens of a call that took longer than a day count for their minute', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ tpmLimit: 10 });
+  const { terms, providerSlug } = asked;
+  counters.admit(asked, () => {});
+  nowUs += 2 * DAY_US;
+  counters.settle({ terms, providerSlug, month: 0, costNanos: 0, tokens: 10, holdNanos: 0 });
+  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  const outcomes: string[] = [];
+  counters.admit(asked, ({ outcome }) => void outcomes.push(outcome));
+  expect(outcomes).toEqual(['tpm']);
+});
+
 test('memory counters: pairs that are idle for a day and spend of past months are dropped', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });

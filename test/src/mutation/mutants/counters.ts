@@ -243,7 +243,7 @@ export const COUNTERS: Area = {
 `,
       put: `    if (newest - nowUs <= windowUs) return nowUs;
 `,
-      bug: 'a clock that steps back frees the minute early',
+      bug: 'a clock that steps back ends the day early',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
     },
     {
@@ -265,18 +265,14 @@ export const COUNTERS: Area = {
       find: '{ minute: 60_030,',
       put: '{ minute: 60_000,',
       bug: 'more than the limit arrives at a provider in a minute, for the way there is not always as long',
-      tests: ['test/src/limits/limit-lists.test.ts', 'test/src/limits/random-arrivals.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
     },
     {
       file: 'dataplane/src/counters/limit-table.ts',
       find: 'day: 86_400_000,',
       put: 'day: 86_399_000,',
       bug: 'a day is shorter than a day',
-      tests: [
-        'test/src/limits/memory-counters.test.ts',
-        'test/src/limits/memory-counters-model.test.ts',
-        'test/src/limits/limit-lists.test.ts',
-      ],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
     },
     {
       file: 'dataplane/src/counters/calendar-month.ts',
@@ -294,21 +290,21 @@ export const COUNTERS: Area = {
       find: '  return monthStartSec(month + 1);',
       put: '  return monthStartSec(month);',
       bug: 'a spent budget says that the month is over',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['dataplane/src/counters/calendar-month.test.ts'],
     },
     {
       file: 'dataplane/src/counters/agent-terms.ts',
       find: 'input.hardBudget && input.limits[BUDGET_ROW] !== UNLIMITED;',
       put: 'input.hardBudget;',
       bug: 'a hard budget without a budget refuses what cannot be bounded',
-      tests: ['dataplane/src/context/decode-terms.test.ts', 'test/src/limits/hard-budget.test.ts'],
+      tests: ['dataplane/src/context/decode-terms.test.ts'],
     },
     {
       file: 'dataplane/src/counters/agent-terms.ts',
       find: 'spends.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
       put: 'spends.slice(0, 1).filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
       bug: 'budgets of project and organization hold nobody',
-      tests: ['dataplane/src/context/decode-terms.test.ts', 'test/src/limits/stack-limits.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
     },
     {
       file: 'dataplane/src/counters/ledger-notes.ts',
@@ -316,26 +312,22 @@ export const COUNTERS: Area = {
 `,
       put: '',
       bug: 'what the ledger says of projects and organizations is not heard',
-      tests: ['dataplane/src/usage', 'test/src/limits/stack-limits.test.ts'],
+      tests: ['dataplane/src/counters/ledger-notes.test.ts'],
     },
     {
       file: 'dataplane/src/counters/ledger-notes.ts',
       find: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);`,
       put: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), ledgerNanos ?? 0, spentNanos ?? 0);`,
       bug: 'spend that data planes told already is added again',
-      tests: ['dataplane/src/usage', 'test/src/limits/stack-limits.test.ts'],
+      tests: ['dataplane/src/counters/ledger-notes.test.ts'],
     },
     {
       file: 'dataplane/src/counters/purse.ts',
       find: `    if (month < this.ledgerMonth) return;
 `,
       put: '',
-      bug: 'an old answer of the ledger resets the month',
-      tests: [
-        'test/src/limits/redis-counters.test.ts',
-        'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
-      ],
+      bug: `the ledger's figure of a month that is over counts in this one`,
+      tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/purse.ts',
