@@ -1,3 +1,4 @@
+import type { IReportUsageResponse } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { formatMonth, monthOfMs } from './calendar-month.js';
 import type { Admission } from './counters.js';
@@ -27,14 +28,16 @@ function counted() {
   return { counters, admitted };
 }
 
-test.each([
-  ['agent', { spend: [{ agentId, month, spentNanos: 1_000, ledgerNanos: 0 }] }],
-  ['project', { scopes: [{ scope: 'project', id: 'project-1', month, spentNanos: 1_000, ledgerNanos: 0 }] }],
-  ['org', { scopes: [{ scope: 'org', id: 'org-1', month, spentNanos: 1_000, ledgerNanos: 0 }] }],
-] as const)('ledger: its figure of the %s’s month decides', (scope, response) => {
+const figures = { month, spentNanos: 1_000, ledgerNanos: 0 };
+
+test.each<['agent' | 'project' | 'org', IReportUsageResponse]>([
+  ['agent', { spend: [{ agentId, ...figures }] }],
+  ['project', { scopes: [{ scope: 'project', id: 'project-1', ...figures }] }],
+  ['org', { scopes: [{ scope: 'org', id: 'org-1', ...figures }] }],
+])('ledger: its figure of the %s’s month decides', (scope, response) => {
   const { counters, admitted } = counted();
   expect(admitted().outcome).toBe('admitted');
-  noteLedger(counters, { spend: [...(response.spend ?? [])], scopes: [...(response.scopes ?? [])] });
+  noteLedger(counters, response);
   expect(admitted()).toMatchObject({ refusedBy: limitRow('budget', scope), spentNanos: 1_000 });
 });
 

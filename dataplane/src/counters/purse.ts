@@ -102,6 +102,12 @@ export class Purse implements BagItem {
     this.holdNanos += nanos;
   }
 
+  /** The store has not heard of it: the next call must go by {@link holdNanos}, or giving it back would take another's. */
+  holdUnchecked(nanos: number): void {
+    this.hold(nanos);
+    this.#holdVersion++;
+  }
+
   release(nanos: number): void {
     this.holdNanos = Math.max(0, this.holdNanos - nanos);
     this.#releasedNanos += nanos;

@@ -129,8 +129,7 @@ export class RedisCounters implements Counters {
         done(false);
         return;
       }
-      // Unchecked: there is no hold for it, and none is given back with it.
-      if (outcome === 'unchecked') this.#purses.of(terms.agentId).hold(holdNanos);
+      if (outcome === 'unchecked') this.#purses.of(terms.agentId).holdUnchecked(holdNanos);
       done(refusedBy < 0);
     });
   }

@@ -209,6 +209,25 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect(shown?.windows[0]?.remaining[TPM_ROW]).toBe(0);
     });
 
+    test('tpm: tokens of calls that end in one turn count each for its own agent and provider', async () => {
+      const other = freshAgent();
+      const pairs = [
+        ask({ tpmLimit: 100 }),
+        ask({ tpmLimit: 100, providerSlug: 'anthropic' }),
+        ask({ tpmLimit: 100, agentId: other }),
+      ];
+      const spend = (tokens: number): void => {
+        for (const { terms, providerSlug } of pairs) {
+          counters.settle({ terms, providerSlug, month: parseMonth(month), costNanos: 0, tokens, holdNanos: 0 });
+        }
+      };
+      const answers = () => Promise.all(pairs.map(async (asked) => (await admit(counters, asked)).outcome));
+      spend(60);
+      expect(await answers()).toEqual(['admitted', 'admitted', 'admitted']);
+      spend(40);
+      expect(await answers()).toEqual(['tpm', 'tpm', 'tpm']);
+    });
+
     test('tpm: tokens leave bit by bit after their minute', async () => {
       const short = await subject().open({ minute: 60_000, day: DAY_MS, tokenMinute: 120 });
       const asked = ask({ tpmLimit: 10 });
@@ -248,7 +267,9 @@ export function describeCounters(name: string, subject: () => Subject): void {
       });
 
       test('different holds of one turn are each looked at in order of arrival', async () => {
-        const answers = await Promise.all([60, 50, 40, 1].map((nanos) => admit(counters, hard(nanos))));
+        const { terms, providerSlug } = hard(0);
+        const asked = [60, 50, 40, 1].map((holdNanos) => ({ terms, providerSlug, holdNanos }));
+        const answers = await Promise.all(asked.map((one) => admit(counters, one)));
         expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'budget', 'admitted', 'budget']);
       });
 
@@ -311,7 +332,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
         admit(counters, ask({ rpmLimit: 1 })),
         admit(counters, ask({ rpmLimit: 2 })),
       ]);
-      expect(answers.filter((answer) => answer.outcome === 'admitted')).toHaveLength(2);
+      expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'rpm', 'admitted']);
     });
 
     test('standing: shows both windows and the spend, and consumes nothing', async () => {

@@ -203,6 +203,15 @@ describe('counters, spend over failures', () => {
     });
   });
 
+  test('limits are enforced again only when the store has all spend of the outage, of however many agents', async () => {
+    await server.kill();
+    await until(async () => (await admit(counters, asked())).outcome === 'unchecked');
+    for (let agent = 0; agent < 1_200; agent++) addSpend(counters, `agent-${agent}`, 7);
+    await server.restart();
+    await until(() => counters.enforcing);
+    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(1_200);
+  });
+
   test('spend that a stopped store still has in an abandoned connection is not added twice', async () => {
     await admit(counters, asked());
     const before = proxy.connections;
@@ -255,6 +264,9 @@ describe('counters, spend over failures', () => {
     let losses = 0;
     counters.onDataLost(() => losses++);
     const budgeted = asked({ budgetNanos: 1_000_000, rpmLimit: 1_000 });
+    const other = { ...budgeted, terms: asked({ agentId: 'other', budgetNanos: 1_000_000 }).terms };
+    addSpend(counters, 'other', 1);
+    await admit(counters, other);
     addSpend(counters, AGENT, 1);
     await until(async () => (await storedSpend()) === 1);
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
@@ -266,6 +278,8 @@ describe('counters, spend over failures', () => {
     expect(losses).toBe(0);
     await server.admin.flushall();
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
+    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(2); // those that nobody asks for are told again, too
+    await admit(counters, other); // the same loss
     expect(losses).toBe(1);
     expect(lines).toEqual([GONE, BACK, 'warn: counter store lost data: month spend goes on from the ledger']);
     addSpend(counters, AGENT, 1);

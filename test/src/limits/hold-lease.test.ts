@@ -46,9 +46,9 @@ async function stored(): Promise<readonly { readonly sum: number; readonly deadl
 }
 
 /** A call of the agent has ended and cost nothing. */
-const end = (): void => {
+const end = (holdNanos = HOLD): void => {
   const { terms, providerSlug } = asked;
-  counters.settle({ terms, providerSlug, month: 0, costNanos: 0, tokens: 0, holdNanos: HOLD });
+  counters.settle({ terms, providerSlug, month: 0, costNanos: 0, tokens: 0, holdNanos });
 };
 
 test('hold: as long as its call is under way its lease is renewed', async () => {
@@ -74,13 +74,16 @@ test('hold: a store that comes back empty is told at once what is under way', as
 
 test('hold: what was taken for a call that went on without the store is given back once the store is there', async () => {
   proxy.delayMs = 3 * TIMEOUT_MS;
-  expect((await admit(counters, asked)).outcome).toBe('unchecked');
+  const outcomes: string[] = [];
+  counters.admit(asked, ({ outcome }) => void outcomes.push(outcome));
+  await until(() => outcomes.length > 0);
   await until(async () => (await stored()).length === 1); // the store has taken it
   proxy.delayMs = 0;
   await until(() => counters.enforcing);
   await admit(counters, another);
   expect(await stored()).toEqual([]);
   expect((await admit(neighbour, asked)).outcome).toBe('admitted');
+  expect(outcomes).toEqual(['unchecked']); // answered once
 });
 
 test('hold: what ended while the store was away is given back once the store is there', async () => {
@@ -92,6 +95,18 @@ test('hold: what ended while the store was away is given back once the store is 
   await until(() => counters.enforcing);
   await admit(counters, another);
   expect(await stored()).toEqual([]);
+});
+
+test('hold: one that grew while the store was away gives back no more than its call had', async () => {
+  for (let n = 0; n < 2; n++) expect((await admit(counters, { ...asked, holdNanos: 30 })).outcome).toBe('admitted');
+  server.pause();
+  await until(async () => (await admit(counters, another)).outcome === 'unchecked');
+  expect(await new Promise((granted) => counters.grow(asked.terms, 30, granted))).toBe(true);
+  end(30 + 30); // the other call goes on
+  server.resume();
+  await until(() => counters.enforcing);
+  await admit(counters, another);
+  expect((await stored()).map(({ sum }) => sum)).toEqual([30]);
 });
 
 test('hold: an admission whose answer was lost holds nothing', async () => {

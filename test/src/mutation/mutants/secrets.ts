@@ -70,7 +70,15 @@ export const SECRETS: Area = {
       find: 'left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null',
       put: 'left join custom_providers c on c.id = p.custom_provider_id',
       bug: 'a deleted custom provider is called on',
-      tests: ['test/src/link/propagation.test.ts'],
+      equivalent: 'its accounts go with it in one transaction, and none can be made meanwhile',
+    },
+    {
+      file: 'controlplane/src/providers/custom/service.ts',
+      find: `      await store.deleteAccounts(tx, orgId, id);
+`,
+      put: '',
+      bug: 'credentials of a deleted custom provider stay stored',
+      tests: ['test/src/conformance/credentials.test.ts', 'test/src/provisioning/accounts.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
