@@ -11,7 +11,7 @@ import { TurnBatch } from '@acg/dataplane/counters/turn-batch';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
-import { addSpend, admit, CountingMetrics, request, silentLog } from './counters-promises.js';
+import { addSpend, admit, CountingMetrics, request, silentLog, storedHolds } from './counters-promises.js';
 import { LimitsModel } from './limits-model.js';
 
 const script = SCRIPT;
@@ -421,8 +421,7 @@ test('admit.lua: a call that a later one has overtaken takes no hold, for nobody
   });
   expect(await second!()).toMatchObject({ admitted: 1, heldNanos: 30 });
   expect(await first!()).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW });
-  const [field] = Object.values(await server.admin.hgetallBuffer(`acg:{${terms.agentId}}:hold`));
-  expect(field!.readDoubleLE(0)).toBe(30);
+  expect((await storedHolds(server.admin, terms.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 
 async function callAs(writer: string, terms: AgentTerms, holdNanos: number, clockUs: number): Promise<Verdict> {

@@ -1,6 +1,6 @@
 /** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
-import { monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import type {
   Admission,
   AdmissionRequest,
@@ -10,6 +10,7 @@ import type {
   StandingRequest,
 } from '@acg/dataplane/counters/counters';
 import { type TestTerms, termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
+import type { Redis } from 'ioredis';
 
 export const admit = (counters: Counters, request: AdmissionRequest): Promise<Admission> =>
   new Promise((resolve) => counters.admit(request, resolve));
@@ -64,4 +65,23 @@ export function capturingLog(): { readonly log: Logger; readonly lines: string[]
   const lines: string[] = [];
   const at = (level: string) => (_facts: unknown, message: string) => void lines.push(`${level}: ${message}`);
   return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
+}
+
+interface StoredHold {
+  readonly sum: number;
+  /** Unix µs. */
+  readonly deadline: number;
+}
+
+/** What each data plane holds of the agent's budget, as the store has it (field `h`, see admit.lua). */
+export async function storedHolds(store: Redis, agentId: string): Promise<readonly StoredHold[]> {
+  const month = formatMonth(monthOfMs(Date.now()));
+  const field = (await store.hgetBuffer(`acg:{${agentId}}:m:${month}`, 'h')) ?? Buffer.alloc(0);
+  const holds: StoredHold[] = [];
+  for (let from = 0; from < field.length; ) {
+    const at = field.indexOf(0, from) + 1; // behind the writer's name
+    holds.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
+    from = at + 24;
+  }
+  return holds;
 }

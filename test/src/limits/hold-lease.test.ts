@@ -3,7 +3,7 @@ import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
 import { TcpProxy } from '../tcp-proxy.js';
-import { admit, CountingMetrics, request, silentLog, until } from './counters-promises.js';
+import { admit, CountingMetrics, request, silentLog, storedHolds, until } from './counters-promises.js';
 
 const AGENT = '00000000-0000-7000-8000-000000001ea5';
 /** Of the budget, two do not fit. */
@@ -39,11 +39,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Of all data planes together: sum and deadline (µs) of each. */
-async function stored(): Promise<readonly { readonly sum: number; readonly deadline: number }[]> {
-  const fields = await server.admin.hgetallBuffer(`acg:{${AGENT}}:hold`);
-  return Object.values(fields).map((field) => ({ sum: field.readDoubleLE(0), deadline: field.readDoubleLE(8) }));
-}
+const stored = () => storedHolds(server.admin, AGENT);
 
 /** A call of the agent has ended and cost nothing. */
 const end = (holdNanos = HOLD): void => {

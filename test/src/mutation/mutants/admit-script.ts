@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.js';
 export const ADMIT_SCRIPT: readonly Mutant[] = [
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `  if not known[1] and (raised or total > own) then call('EXPIRE', key, spend_ttl) end
+    find: `  if not held_too and not known[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
     bug: `the key of a month's spend never expires`,
@@ -173,25 +173,49 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `      call('PEXPIRE', hold_key[item], math.ceil(lease / 1000) + 1000)
+    find: `  if fresh and (sums or holds ~= there) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
-    bug: 'the key of holds never expires',
+    bug: 'the key of a month that begins with a hold never expires',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: 'math.ceil(lease / 1000) + 1000)',
-    put: 'math.ceil(lease / 1000 / 2))',
-    bug: 'the key of holds is gone before their lease is over',
+    find: 'own_hold[item], now + lease, version)',
+    put: 'own_hold[item], now + lease / 3, version)',
+    bug: 'a hold runs out before it is renewed',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `    sum = sum + total - own
+    find: ` or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''`,
+    put: ` or ''`,
+    bug: 'what is held when a month ends is free in the next one',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `        others = others .. string.sub(there, from, next_from - 1)
 `,
-    put: `    sum = sum + total
+    put: '',
+    bug: 'a data plane that writes its holds drops those of others',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: `  local version, holds = hold_version[item], there
+  if version then
 `,
+    put: `  local version, holds = hold_version[item], there
+  if true then
+`,
+    bug: 'a call that was overtaken drops the holds of its data plane',
+    tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
+    find: 'if grown then sum = sum + total - own end',
+    put: 'if grown then sum = sum + total end',
     bug: 'a total that is told again is added again',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
@@ -224,17 +248,16 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `  local current = ledger_month == this_month
+    find: `  if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
 `,
-    put: `  local current = true
-`,
+    put: '',
     bug: `the ledger's figure of last month counts in this one`,
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: 'book(prefix .. month_text(of_month), field, total, 0, 0)',
-    put: 'book(prefix .. this_month_text, field, total, 0, 0)',
+    find: 'book(prefix, month_text(of_month), field, total, 0, 0)',
+    put: 'book(prefix, this_month_text, field, total, 0, 0)',
     bug: 'late spend of last month is booked into this one',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
