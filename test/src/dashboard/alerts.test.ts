@@ -80,3 +80,67 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   await page.getByRole('button', { name: 'Mail to me' }).click();
   expect(await page.getByLabel('Budget used up').isChecked()).toBe(true);
 });
+
+test('alerts: a dot tells of what is new, here and in other windows, until somebody has looked', async () => {
+  const { visitor, call } = await ownerWithEvents();
+  const { page } = visitor;
+  const dot = page.getByRole('img', { name: 'something new' });
+  await visitor.goto('/agents');
+  await dot.waitFor();
+  const other = await visitor.context.newPage();
+  await other.goto(`${visitor.url}/keys`);
+  const otherDot = other.getByRole('img', { name: 'something new' });
+  await otherDot.waitFor();
+  await page.getByRole('link', { name: /^Alerts/ }).click();
+  await page.getByText('80% reached').waitFor();
+  await dot.waitFor({ state: 'detached' });
+  await otherDot.waitFor({ state: 'detached' });
+  await other.close();
+  await visitor.goto('/');
+  await page.getByRole('region', { name: 'Latest events' }).waitFor();
+  expect(await dot.count()).toBe(0);
+
+  // One's own doing is no news; what the gateway finds is.
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const orgId: string = (await call('GET', '/v1/me')).body.orgId;
+  await call('POST', '/v1/agents', { projectId, name: 'Another' });
+  await visitor.goto('/');
+  await page.getByRole('region', { name: 'Latest events' }).getByText('Another').waitFor();
+  expect(await dot.count()).toBe(0);
+  await sql().begin((tx) =>
+    appendEvent(tx, orgId, 'webhook.paused', {
+      endpointId: orgId,
+      failedAttempts: 12,
+      failingSince: new Date().toISOString(),
+      orgId,
+    }),
+  );
+  await visitor.goto('/');
+  await dot.waitFor();
+  await visitor.visit('/alerts', 'alerts-new');
+  await page.getByText('Webhook paused, new').waitFor();
+  expect(await page.getByText('Agent made, new').count()).toBe(0);
+});
+
+test('alerts: each leads to where it is set; thresholds of several agents are set from here', async () => {
+  const { visitor, call, agentId } = await ownerWithEvents();
+  const { page } = visitor;
+  await visitor.goto('/alerts');
+  const row = (name: RegExp) => page.getByRole('row', { name });
+  const to = (name: RegExp, link: string) => row(name).getByRole('link', { name: link }).getAttribute('href');
+  expect(await to(/Budget threshold reached/, 'Support bot')).toBe(`/agents/${agentId}?tab=limits`);
+  expect(await to(/calls stopped/, 'openai')).toBe('/providers?tab=circuits');
+  expect(await to(/Suspicious traffic/, 'Support bot')).toBe(`/agents/${agentId}?tab=keys`);
+  await page.getByRole('button', { name: 'Budget thresholds' }).click();
+  const dialog = page.getByRole('dialog', { name: /^Budget thresholds/ });
+  await dialog.getByLabel(/Support bot/).check();
+  await dialog.getByLabel(/Crawler/).check();
+  await visitor.inspect('alerts-thresholds');
+  await dialog.getByRole('button', { name: 'Go on with 2' }).click();
+  await dialog.getByLabel('Percents of the monthly budget').fill('95');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Set for 2 agents' }).click();
+  await dialog.getByText('2 of 2 set.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  expect((await call('GET', `/v1/agents/${agentId}`)).body.agent.usageThresholds).toEqual([80, 95]);
+});

@@ -25,6 +25,7 @@ const NARROWEST = { width: 360, height: 740 } as const;
 export class Visitor {
   readonly #problems: string[] = [];
   readonly #expected: { readonly status: number; readonly path: RegExp }[] = [];
+  readonly #expectedErrors: RegExp[] = [];
 
   constructor(
     readonly context: BrowserContext,
@@ -40,6 +41,7 @@ export class Visitor {
       const known =
         failed !== null &&
         this.#expected.some(({ status, path }) => Number(failed[1] ?? 0) === status && path.test(at));
+      if (this.#expectedErrors.some((text) => text.test(message.text()))) return;
       if (!known) this.#problems.push(`console ${message.type()}: ${message.text()} ${at}`);
     });
   }
@@ -47,6 +49,11 @@ export class Visitor {
   /** The browser itself prints every failed answer on the console: this one is part of the test. Status 0: no answer. */
   expectFailure(status: number, path: RegExp): void {
     this.#expected.push({ status, path });
+  }
+
+  /** An error that is shown to people and printed on the console, too. */
+  expectError(text: RegExp): void {
+    this.#expectedErrors.push(text);
   }
 
   /** What should have been silent. */

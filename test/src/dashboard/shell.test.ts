@@ -33,6 +33,107 @@ test('shell: menu, theme, palette and keyboard help can be used and read', async
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
+test('shell: the palette finds agents, keys by their beginning, projects, and a call by its request id', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const projectId: string = (await call('POST', '/v1/projects', { name: 'Night shift' })).body.project.id;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Crawler' })).body.agent.id;
+  const made = (await call('POST', '/v1/api-keys', { name: 'production', agentId })).body;
+  const look = async (text: string, found: RegExp) => {
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('textbox', { name: 'Search and commands' });
+    await field.fill(text);
+    await page.getByRole('button', { name: found }).first().waitFor();
+    return field;
+  };
+  await look('night', /Night shift/);
+  await visitor.inspect('palette');
+  await page.getByRole('button', { name: /Night shift/ }).click();
+  await page.waitForURL(`**/agents?project=${projectId}`);
+  await page.getByRole('link', { name: 'Crawler' }).waitFor();
+
+  // A token as a whole is cut where it is pasted: it goes into no address and to no server.
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const field = await look(made.secretKey, /production/);
+  expect(await field.inputValue()).toBe(made.key.keyPrefix);
+  await page.getByRole('button', { name: /production/ }).click();
+  await page.waitForURL(`**/keys?search=${made.key.keyPrefix}`);
+  await page.getByRole('row', { name: /production/ }).waitFor();
+  await page.getByLabel('Search keys').fill(made.secretKey);
+  await expect.poll(() => page.getByLabel('Search keys').inputValue()).toBe(made.key.keyPrefix);
+  expect(asked.filter((url) => url.includes(made.secretKey))).toEqual([]);
+
+  visitor.expectFailure(404, /\/v1\/usage\/logs\//); // nobody's call
+  const requestId = '01a1ff05-0000-7000-8000-000000000000';
+  await look(requestId, /The call with this request id/);
+  await page.getByRole('button', { name: /The call with this request id/ }).click();
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByText('No such call').waitFor();
+  await drawer.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+});
+
+test('shell: g and a letter goes there, but not while somebody types; / is the search, ? the list', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  const goes = async (letter: string, title: string) => {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  };
+  await goes('c', 'Calls');
+  await goes('a', 'Agents');
+  await visitor.settled();
+  await page.keyboard.press('/');
+  await page.keyboard.type('gc?');
+  expect(await page.getByLabel('Search agents').inputValue()).toBe('gc?');
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByLabel('Search agents').blur();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Usage & cost').waitFor();
+  await visitor.inspect('keyboard');
+});
+
+test('shell: what is not there says so, with the request that the operator finds it by', async () => {
+  const { visitor } = await dashboard().owner();
+  visitor.expectFailure(404, /\/v1\/agents\//);
+  await visitor.visit('/agents/01a1ff05-0000-7000-8000-000000000000', 'agent-not-there');
+  const failure = visitor.page.getByRole('alert');
+  await failure.getByText('No such agent').waitFor();
+  await failure.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+});
+
+test('shell: a newer version is said, also where a file of this one is gone; the rest of the page stays', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await page.clock.install();
+  await visitor.goto('/');
+  await page.route('**/v1/config', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), version: '99.0.0' } });
+  });
+  await page.clock.fastForward('06:00');
+  await page.getByText('A newer version is there').waitFor();
+  await visitor.picture('newer-version');
+  await page.unroute('**/v1/config');
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByText('A newer version is there').waitFor({ state: 'detached' });
+
+  await page.route('**/assets/usage-*.js', (route) => route.abort());
+  visitor.expectFailure(0, /usage-/);
+  visitor.expectError(/Failed to fetch dynamically imported module/);
+  await page.getByRole('link', { name: 'Usage & cost' }).click();
+  await page.getByText('A newer version is there').waitFor();
+  await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+  await visitor.picture('file-gone');
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+});
+
 test('shell: an address that is nobody’s says so', async () => {
   const { visitor } = await dashboard().owner();
   await visitor.visit('/no/such/page', 'not-found');

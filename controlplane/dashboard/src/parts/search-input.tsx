@@ -3,6 +3,7 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { withoutSecret } from './without-secret.js';
 
 const TYPING_MS = 250;
 
@@ -25,8 +26,9 @@ export function SearchInput({ label, placeholder, value, onChange }: SearchInput
       leftSection={<Search size={16} aria-hidden />}
       value={typed}
       onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        apply(event.currentTarget.value);
+        const text = withoutSecret(event.currentTarget.value);
+        setTyped(text);
+        apply(text);
       }}
       flex="1 1 180px"
     />

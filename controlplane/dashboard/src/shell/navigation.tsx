@@ -1,13 +1,21 @@
-import { NavLink, ScrollArea, Stack, Text } from '@mantine/core';
+import { Box, NavLink, ScrollArea, Stack, Text } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
+import { useUnseenAlerts } from '../parts/alert-news.js';
 import { NAVIGATION } from '../screens/registry.js';
 
 /** Whether the address is of that entry or of a page below it. */
 const within = (path: string, entry: string): boolean =>
   path === entry || (entry !== '/' && path.startsWith(`${entry}/`));
 
+const ALERTS = '/alerts';
+
+const Unseen = () => (
+  <Box w={8} h={8} bdrs="50%" bg="var(--acg-bad)" role="img" aria-label="something new" title="Something new" />
+);
+
 export function Navigation() {
   const [path] = useLocation();
+  const unseen = useUnseenAlerts();
   return (
     <ScrollArea type="auto" className="acg-nav" flex={1}>
       <Stack gap="md">
@@ -27,6 +35,7 @@ export function Navigation() {
                 aria-current={within(path, entry) ? 'page' : undefined}
                 leftSection={<Icon size={16} aria-hidden />}
                 py={6}
+                rightSection={unseen && entry === ALERTS ? <Unseen /> : null}
               />
             ))}
           </Stack>

@@ -1,30 +1,25 @@
-/** Search and commands: screens, agents by name or id, the theme, the way out. Loaded when it is first asked for. */
+/** Search and commands: screens, agents, keys, projects, a call by its request id, the theme, the way out. Loaded when it is first asked for. */
 import '@mantine/spotlight/styles.css';
 import { useMantineColorScheme } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Bot, LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
+import { LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { api } from '../api/api.js';
 import { useSignOut } from '../api/session.js';
 import { toastFailure } from '../parts/toast.js';
+import { withoutSecret } from '../parts/without-secret.js';
 import { NAVIGATION } from '../screens/registry.js';
+import { useFound } from './found.js';
 
 const [store, spotlight] = createSpotlight();
 const ICON = 18;
-const TYPING_MS = 200;
-const FOUND_MAX = 5;
-/** What is shorter is in every name. */
-const SEARCH_LENGTH_MIN = 2;
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [, navigate] = useLocation();
   const { setColorScheme } = useMantineColorScheme();
   const signOut = useSignOut();
   const [typed, setTyped] = useState('');
-  const agents = useFoundAgents(typed, navigate);
+  const found = useFound(typed, navigate);
   useEffect(() => spotlight.open(), []);
   const screens: SpotlightActionData[] = NAVIGATION.flatMap(({ items }) =>
     items.map(({ path, label, icon: Icon }) => ({
@@ -63,13 +58,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Spotlight
       store={store}
-      actions={[
-        { group: 'Agents', actions: agents },
-        { group: 'Go to', actions: screens },
-        { group: 'Do', actions: commands },
-      ]}
+      actions={[...found, { group: 'Go to', actions: screens }, { group: 'Do', actions: commands }]}
       query={typed}
-      onQueryChange={setTyped}
+      onQueryChange={(text) => setTyped(withoutSecret(text))}
       nothingFound="Nothing found"
       highlightQuery
       scrollable
@@ -83,24 +74,4 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       }}
     />
   );
-}
-
-function useFoundAgents(typed: string, navigate: (path: string) => void): SpotlightActionData[] {
-  const [search] = useDebouncedValue(typed.trim(), TYPING_MS);
-  const found = useQuery({
-    queryKey: ['agents', 'found', search],
-    queryFn: () => api.get('/v1/usage/agents', { params: { query: { search, limit: FOUND_MAX } } }),
-    enabled: search.length >= SEARCH_LENGTH_MIN,
-    placeholderData: keepPreviousData,
-  });
-  if (search.length < SEARCH_LENGTH_MIN) return [];
-  return (found.data?.agents ?? []).map(({ id, name, slug, projectName }) => ({
-    id,
-    label: name,
-    description: projectName,
-    // The palette looks for what was typed in these as well.
-    keywords: [slug, id],
-    leftSection: <Bot size={ICON} aria-hidden />,
-    onClick: () => navigate(`/agents/${id}`),
-  }));
 }

@@ -4,34 +4,50 @@ import { Link } from 'wouter';
 import { NONE } from '../../format/format.js';
 
 interface AboutProps {
+  readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly onlyAgent: (agentId: string) => void;
 }
 
-export function About({ data, onlyAgent }: AboutProps) {
+/** Where the agent's side of it is set. */
+const TABS: Readonly<Record<string, string>> = {
+  'agent.budget_exceeded': '?tab=limits',
+  'usage.threshold': '?tab=limits',
+  'abuse.detected': '?tab=keys',
+};
+
+function providerPage(event: string, agentId: string | null): string {
+  if (agentId !== null) return `/agents/${agentId}?tab=providers`;
+  return event.startsWith('credential.') ? '/providers?tab=shared' : '/providers?tab=circuits';
+}
+
+export function About({ event, data, onlyAgent }: AboutProps) {
   const { agentId, agentName, providerSlug, endpointId } = data;
   const isOfAgent = typeof agentId === 'string';
+  const name = typeof agentName === 'string' ? agentName : `Agent ${String(agentId).slice(0, 8)}`;
   if (!isOfAgent && typeof providerSlug !== 'string' && typeof endpointId !== 'string') return NONE;
   return (
     <Stack gap={6} align="flex-start">
       {isOfAgent && (
-        <Anchor component={Link} href={`/agents/${agentId}`} inherit underline="always" className="acg-break">
-          {typeof agentName === 'string' ? agentName : `Agent ${agentId.slice(0, 8)}`}
+        // There is no page of what is deleted; its calls are there.
+        <Anchor
+          component={Link}
+          href={event === 'agent.deleted' ? `/calls?agent=${agentId}` : `/agents/${agentId}${TABS[event] ?? ''}`}
+          inherit
+          underline="always"
+          className="acg-break"
+        >
+          {name}
         </Anchor>
       )}
       {typeof providerSlug === 'string' && (
-        <Anchor
-          component={Link}
-          href={isOfAgent ? `/agents/${agentId}?tab=providers` : '/providers?tab=circuits'}
-          inherit
-          underline="always"
-        >
+        <Anchor component={Link} href={providerPage(event, isOfAgent ? agentId : null)} inherit underline="always">
           {providerSlug}
         </Anchor>
       )}
       {typeof endpointId === 'string' && (
-        <Anchor component={Link} href={`/webhooks/${endpointId}`} inherit underline="always">
-          Endpoint {endpointId.slice(0, 8)}
+        <Anchor component={Link} href={`/webhooks/${endpointId}?status=failed`} inherit underline="always">
+          Its failed deliveries
         </Anchor>
       )}
       {isOfAgent && (

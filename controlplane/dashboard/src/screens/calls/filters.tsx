@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api.js';
 import { AgentChoice } from '../../parts/agent-choice.js';
+import { withoutSecret } from '../../parts/without-secret.js';
 import type { CallFilters } from './call-list.js';
 
 const STATUSES = [
@@ -39,7 +40,7 @@ export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
         leftSection={<Search size={14} aria-hidden />}
         w={240}
         value={values.search}
-        onChange={(event) => onChange({ search: event.currentTarget.value }, { replace: true })}
+        onChange={(event) => onChange({ search: withoutSecret(event.currentTarget.value) }, { replace: true })}
       />
       <AgentChoice
         label="Agent"

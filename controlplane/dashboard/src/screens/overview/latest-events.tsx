@@ -1,9 +1,8 @@
 /** What happened last. */
 import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api } from '../../api/api.js';
 import { Ago } from '../../parts/ago.js';
+import { useLatestEvents } from '../../parts/alert-news.js';
 import { eventName } from '../../parts/event-name.js';
 import { Failure } from '../../parts/failure.js';
 import { Nothing } from '../../parts/nothing.js';
@@ -11,21 +10,20 @@ import { Nothing } from '../../parts/nothing.js';
 const SHOWN = 5;
 
 export function LatestEvents() {
-  const events = useQuery({
-    queryKey: ['events', 'latest'],
-    queryFn: () => api.get('/v1/events', { params: { query: { limit: SHOWN } } }),
-    refetchInterval: 30_000,
-  });
+  const events = useLatestEvents();
   return (
     <Card component="section" aria-label="Latest events">
-      <Title order={2} mb="md">
-        Latest events
-      </Title>
+      <Group justify="space-between" mb="md" wrap="nowrap">
+        <Title order={2}>Latest events</Title>
+        <Anchor component={Link} href="/alerts" size="xs" fw={600}>
+          All alerts
+        </Anchor>
+      </Group>
       {events.isPending && <Skeleton h={100} />}
       {events.error !== null && <Failure error={events.error} onRetry={() => void events.refetch()} />}
       {events.data?.events.length === 0 && <Nothing title="Nothing has happened yet" />}
       <Stack gap="xs">
-        {events.data?.events.map(({ id, event, occurredAt, data }) => (
+        {events.data?.events.slice(0, SHOWN).map(({ id, event, occurredAt, data }) => (
           <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
             <Text size="sm" truncate>
               {eventName(event)}

@@ -1,0 +1,84 @@
+/** What the palette finds of the organization: agents, keys by name or beginning, projects, and a call by its request id. */
+import { useDebouncedValue } from '@mantine/hooks';
+import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Activity, Bot, Folder, KeyRound } from 'lucide-react';
+import { api } from '../api/api.js';
+
+const ICON = 18;
+const TYPING_MS = 200;
+const FOUND_MAX = 5;
+/** What is shorter is in every name. */
+const SEARCH_LENGTH_MIN = 2;
+const REQUEST_ID = /^[0-9a-f-]{36}$/i;
+
+export function useFound(typed: string, navigate: (path: string) => void): SpotlightActionGroupData[] {
+  const [search] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const query = { search, limit: FOUND_MAX };
+  const asked = { enabled: search.length >= SEARCH_LENGTH_MIN, placeholderData: keepPreviousData };
+  const agents = useQuery({
+    ...asked,
+    queryKey: ['agents', 'found', search],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
+  });
+  const keys = useQuery({
+    ...asked,
+    queryKey: ['keys', 'found', search],
+    queryFn: () => api.get('/v1/api-keys', { params: { query } }),
+  });
+  const projects = useQuery({
+    ...asked,
+    queryKey: ['projects', 'found', search],
+    queryFn: () => api.get('/v1/projects', { params: { query } }),
+  });
+  if (!asked.enabled) return [];
+  // The palette looks for what was typed in the keywords as well: what the server found is not sorted out again.
+  const keywords = [typed];
+  const calls = REQUEST_ID.test(search) ? [search.toLowerCase()] : [];
+  return [
+    {
+      group: 'Calls',
+      actions: calls.map((id) => ({
+        id: `call ${id}`,
+        label: 'The call with this request id',
+        description: id,
+        keywords,
+        leftSection: <Activity size={ICON} aria-hidden />,
+        onClick: () => navigate(`/calls?call=${id}`),
+      })),
+    },
+    {
+      group: 'Agents',
+      actions: (agents.data?.agents ?? []).map(({ id, name, projectName }) => ({
+        id,
+        label: name,
+        description: projectName,
+        keywords,
+        leftSection: <Bot size={ICON} aria-hidden />,
+        onClick: () => navigate(`/agents/${id}`),
+      })),
+    },
+    {
+      group: 'Keys',
+      actions: (keys.data?.keys ?? []).map(({ id, name, keyPrefix, agentName }) => ({
+        id,
+        label: name,
+        description: `${keyPrefix}…${agentName === null ? '' : ` of ${agentName}`}`,
+        keywords,
+        leftSection: <KeyRound size={ICON} aria-hidden />,
+        onClick: () => navigate(`/keys?search=${keyPrefix}`),
+      })),
+    },
+    {
+      group: 'Projects',
+      actions: (projects.data?.projects ?? []).map(({ id, name }) => ({
+        id,
+        label: name,
+        description: 'Its agents',
+        keywords,
+        leftSection: <Folder size={ICON} aria-hidden />,
+        onClick: () => navigate(`/agents?project=${id}`),
+      })),
+    },
+  ].filter(({ actions }) => actions.length > 0);
+}
