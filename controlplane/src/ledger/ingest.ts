@@ -11,6 +11,7 @@ import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
+import type { Newness } from './ledger.js';
 import * as ledger from './ledger.js';
 import { claimLines, keepLineSums, takeLineSums } from './lines.js';
 import type { UsagePartitions } from './partitions.js';
@@ -170,14 +171,15 @@ export class Ingest {
   }
 
   /** How many records were new. Adds what the database refuses to `poison`. */
-  async #bookOrHalve(batch: ShippedItems, poison: PoisonEntry[]): Promise<number> {
+  async #bookOrHalve(batch: ShippedItems, poison: PoisonEntry[], newness: Newness = 'all_new'): Promise<number> {
     const { entries, rejections, sightings, lines } = batch;
     if (entries.length + rejections.length + sightings.length + lines.length === 0) return 0;
     try {
-      const booked = await this.#sql.begin((tx) => this.#bookAll(tx, batch));
+      const booked = await this.#sql.begin((tx) => this.#bookAll(tx, batch, newness));
       this.onCommitted?.(booked);
       return booked.length;
     } catch (error) {
+      if (isBookedAlready(error) && newness === 'all_new') return this.#bookOrHalve(batch, poison, 'some_new');
       if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
       if (!isDataError(error)) throw error;
       if (entries.length <= 1) {
@@ -203,10 +205,10 @@ export class Ingest {
   }
 
   /** Returns the entries that were new. */
-  async #bookAll(tx: Tx, batch: ShippedItems): Promise<readonly UsageEntry[]> {
+  async #bookAll(tx: Tx, batch: ShippedItems, newness: Newness): Promise<readonly UsageEntry[]> {
     const lines = await claimLines(tx, batch.lines);
     await keepLineSums(tx, lines);
-    const entries = await ledger.insertRecords(tx, batch.entries);
+    const entries = await ledger.insertRecords(tx, batch.entries, newness);
     await takeLineSums(tx, entries);
     const { hourly, months, lastUsed } = rollUp(entries, lines);
     await ledger.touchKeys(tx, lastUsed);
@@ -216,10 +218,17 @@ export class Ingest {
     );
     const rejections = batch.rejections.filter(({ id }) => counts.has(id));
     await addRejections(tx, rejections);
-    await this.#addHourly(tx, hourly);
-    await ledger.noteLate(tx, hourly, Date.now());
-    const totals = await ledger.addMonthSpend(tx, months);
-    await ledger.addScopeSpend(tx, months);
+    // One behind the other on the connection, in this order, without a wait in between: their rows are locked.
+    const [grown, , totals] = await Promise.all([
+      ledger.addHourly(tx, hourly, SKETCH_BYTES_COMPACT),
+      ledger.noteLate(tx, hourly, Date.now()),
+      ledger.addMonthSpend(tx, months),
+      ledger.addScopeSpend(tx, months),
+    ]);
+    await ledger.replaceSketches(
+      tx,
+      grown.map((row) => ({ ...row, sketch: Sketch.decode(row.sketch).encode() })),
+    );
     const sums = new Map(months.map((sum) => [monthKey(sum), sum]));
     const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {
       const added = sums.get(monthKey({ agentId, month }))!;
@@ -228,13 +237,6 @@ export class Ingest {
     const sightings = batch.sightings.filter(({ id }) => counts.has(id));
     await this.#observe(tx, { entries, spend, rejections, sightings });
     return entries;
-  }
-
-  async #addHourly(tx: Tx, hourly: Parameters<typeof ledger.addHourly>[1]): Promise<void> {
-    if (hourly.length === 0) return;
-    const grown = await ledger.addHourly(tx, hourly, SKETCH_BYTES_COMPACT);
-    const compact = grown.map((row) => ({ ...row, sketch: Sketch.decode(row.sketch).encode() }));
-    await ledger.replaceSketches(tx, compact);
   }
 
   async #observe(tx: Tx, booked: BookedUsage): Promise<void> {
@@ -250,6 +252,9 @@ export class Ingest {
 /** Another control plane, with a shorter retention, has dropped the day. Reported as a check without a name. */
 const isMissingPartition = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined;
+
+/** A record of the batch is in the ledger, twice in the batch, or was booked by somebody else meanwhile. */
+const isBookedAlready = (error: unknown): boolean => error instanceof postgres.PostgresError && error.code === '23505';
 
 /** Classes 22 (data exception) and 23 (integrity constraint): the data is at fault, not the moment. */
 const isDataError = (error: unknown): error is postgres.PostgresError =>

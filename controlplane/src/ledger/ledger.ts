@@ -15,8 +15,9 @@ const stored = <Part>(columns: readonly Column<Part>[]) => columns.filter(({ col
 const FIGURE_COLUMNS = stored(FIGURES);
 const KIND_COLUMNS = stored(KINDS);
 
-/** Parameters: the columns of figures, those of kinds, the kind of each record, how many records there are. */
+/** Parameters: the columns of figures, those of kinds, the kind of each record. */
 const INSERT_RECORDS = insertStatement();
+const INSERT_NEW_RECORDS = `${INSERT_RECORDS} on conflict do nothing returning id`;
 
 function insertStatement(): string {
   const names = (columns: readonly { readonly column: string | null }[]) => columns.map(({ column }) => column).join();
@@ -25,31 +26,38 @@ function insertStatement(): string {
   const figures = FIGURE_COLUMNS.map(({ column, stored }) => stored ?? `r.${column}`).join();
   const kindsAt = FIGURE_COLUMNS.length + 1;
   const kindAt = kindsAt + KIND_COLUMNS.length;
-  // The ids come back only where some were there before: of an ordinary batch the count says it all.
   return `
-    with fresh as (
-      insert into usage_records (${names(FIGURE_COLUMNS)}, ${names(KIND_COLUMNS)})
-      select ${figures}, ${names(KIND_COLUMNS)}
-        from unnest(${values(FIGURE_COLUMNS, 1)}, $${kindAt}::text::integer[]) as r(${names(FIGURE_COLUMNS)}, kind)
-        join unnest(${values(KIND_COLUMNS, kindsAt)}) with ordinality as kinds(${names(KIND_COLUMNS)}, kind) using (kind)
-       order by 1, 2
-      on conflict do nothing
-      returning id)
-    select case when count(*) < $${kindAt + 1}::bigint then coalesce(array_agg(id), '{}') end as ids from fresh`;
+    insert into usage_records (${names(FIGURE_COLUMNS)}, ${names(KIND_COLUMNS)})
+    select ${figures}, ${names(KIND_COLUMNS)}
+      from unnest(${values(FIGURE_COLUMNS, 1)}, $${kindAt}::text::integer[]) as r(${names(FIGURE_COLUMNS)}, kind)
+      join unnest(${values(KIND_COLUMNS, kindsAt)}) with ordinality as kinds(${names(KIND_COLUMNS)}, kind) using (kind)
+     order by 1, 2`;
 }
 
-/** Inserts what is not there yet; returns the entries that were new, each record once. */
-export async function insertRecords(tx: Tx, entries: readonly UsageEntry[]): Promise<readonly UsageEntry[]> {
+/**
+ * Whether some of a batch may be booked already. Nearly never: an ordinary batch is inserted as it is, which saves a
+ * look into the index for each record, and one that fails for a record that is there is booked again with the look.
+ */
+export type Newness = 'all_new' | 'some_new';
+
+/** Of `some_new`: inserts what is not there yet; returns the entries that were new, each record once. */
+export async function insertRecords(
+  tx: Tx,
+  entries: readonly UsageEntry[],
+  newness: Newness,
+): Promise<readonly UsageEntry[]> {
   const { each, all } = kindsOf(entries);
   const parameters = [
     ...FIGURE_COLUMNS.map(({ value }) => arrayLiteral(entries, value)),
     ...KIND_COLUMNS.map(({ value }) => arrayLiteral(all, value)),
     `{${each.join()}}`,
-    entries.length,
   ];
-  const [{ ids }] = await tx.unsafe<[{ ids: readonly string[] | null }]>(INSERT_RECORDS, parameters, { prepare: true });
-  if (ids === null) return entries;
-  const fresh = new Set(ids);
+  if (newness === 'all_new') {
+    await tx.unsafe(INSERT_RECORDS, parameters, { prepare: true });
+    return entries;
+  }
+  const rows = await tx.unsafe<{ id: string }[]>(INSERT_NEW_RECORDS, parameters, { prepare: true });
+  const fresh = new Set(rows.map(({ id }) => id));
   return entries.filter(({ id }) => fresh.delete(id));
 }
 
@@ -90,7 +98,12 @@ export async function touchKeys(tx: Tx, lastUsed: ReadonlyMap<string, number>): 
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
-export async function addHourly(tx: Tx, sums: readonly HourlySum[], sketchBytesMax: number): Promise<GrownSketch[]> {
+export async function addHourly(
+  tx: Tx,
+  sums: readonly HourlySum[],
+  sketchBytesMax: number,
+): Promise<readonly GrownSketch[]> {
+  if (sums.length === 0) return [];
   const column = (value: (sum: HourlySum) => string | number | null) => arrayLiteral(sums, value);
   return tx<GrownSketch[]>`
     with booked as (
@@ -168,9 +181,14 @@ export async function noteLate(tx: Tx, sums: readonly HourlySum[], nowMs: number
     const dayMs = dayOf(hourMs);
     if (dayMs < todayMs) late.set(`${orgId} ${dayMs}`, { orgId, dayMs });
   }
-  await noteLateHours(tx, sums, nowMs);
-  if (late.size === 0) return;
-  const days = [...late.values()];
+  await Promise.all([noteLateHours(tx, sums, nowMs), noteLateDays(tx, [...late.values()])]);
+}
+
+async function noteLateDays(
+  tx: Tx,
+  days: readonly { readonly orgId: string; readonly dayMs: number }[],
+): Promise<void> {
+  if (days.length === 0) return;
   await tx`
     insert into usage_late (org_id, day)
     select * from unnest(
