@@ -7,7 +7,7 @@ import { CircuitFeed } from '@acg/controlplane/circuit/circuit-feed';
 import { circuitKey } from '@acg/controlplane/circuit/circuit-key';
 import type { ObservedOutcome } from '@acg/controlplane/circuit/pending-outcomes';
 import { Probes } from '@acg/controlplane/circuit/probes';
-import { type CircuitNotice, pruneCircuits } from '@acg/controlplane/circuit/store';
+import { CIRCUIT_CHANNEL, type CircuitNotice, pruneCircuits } from '@acg/controlplane/circuit/store';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
@@ -87,6 +87,18 @@ test('circuit: of many boards that see it due at once, one opens it, and every o
   expect(events[0]!.data).toMatchObject({ providerSlug: 'openai', state: 'OPEN', errorRate: 100, windowSeconds: 30 });
 });
 
+test('circuit: an organization whose custom provider has the name of a built-in one hears nothing of that', async () => {
+  const { sql } = database();
+  const org = await organizationWithAccount('openai');
+  const custom = uuidv7(Date.now());
+  await sql`
+    insert into custom_providers (id, org_id, slug, display_name, base_url, auth_type)
+    values (${custom}, ${org}, 'openai', 'Own', 'https://own.example', 'bearer')`;
+  await sql`update provider_accounts set custom_provider_id = ${custom} where org_id = ${org}`;
+  await tripped();
+  expect(await sql`select from events where org_id = ${org}`).toHaveLength(0);
+});
+
 test('circuit: only organizations with an account on the origin hear of it where each has its own', async () => {
   const { sql } = database();
   const key = newKey('supabase');
@@ -109,7 +121,18 @@ test('circuit: the outcomes of an older epoch, from before the window or from be
   one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 0, startedAtMs: Date.now() - 10_000, durationMs: 9_999 }));
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
-  one.observe(outcomes(key, 20, FAILURE, { circuitEpoch: 4 }));
+  // A failure of now makes it look at the window: neither the rows of the epoch before nor older ones are in it.
+  one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 4 }));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+  one.observe(outcomes(key, 18, FAILURE, { circuitEpoch: 4 }));
+  await one.flush();
+  await database().sql`
+    update circuit_outcomes set second = second - interval '31 seconds' where circuit_key = ${key} and epoch = 4`;
+  one.observe(outcomes(key, 19, FAILURE, { circuitEpoch: 4 }));
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
+  one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 4 }));
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 5 });
 });
@@ -245,6 +268,19 @@ test('circuit: a success that a data plane reports by itself counts once, howeve
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
 });
 
+test('circuit: a probe’s result that could not be written is written later', async () => {
+  const { sql } = database();
+  const { key, board: one } = await halfOpen();
+  const { lease } = await new Probes(sql, RULES).acquire(key, 3, 'dp');
+  one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 3, probeLease: lease! }));
+  await sql`alter table circuit_probes rename to circuit_probes_away`;
+  await expect(one.flush()).rejects.toThrow('circuit_probes');
+  await sql`alter table circuit_probes_away rename to circuit_probes`;
+  expect((await stateOf(key)).state).toBe('HALF_OPEN');
+  await one.flush();
+  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 4 });
+});
+
 test('circuit: a place comes back when it is released, unused by a neutral result, or its lease has ended', async () => {
   const { key, board: one } = await halfOpen();
   const probes = new Probes(database().sql, RULES);
@@ -341,7 +377,30 @@ test('circuit: every transition reaches the feed of every control plane once, in
     expect(own()).toEqual(['OPEN', 'HALF_OPEN', 'CLOSED']);
   }
   await until('the late one heard too', () => late.notClosed().every((n) => n.circuitKey !== key));
+  // News that comes late, and after it something else.
+  const after = newKey();
+  for (const circuitKey of [key, after]) {
+    await sql.notify(CIRCUIT_CHANNEL, JSON.stringify({ circuitKey, state: 'OPEN', epoch: 2, openUntilMs: 1 }));
+  }
+  for (const notices of seen) {
+    await until('both were heard', () => notices.some((n) => n.circuitKey === after));
+    expect(notices.filter((n) => n.circuitKey === key)).toHaveLength(3);
+  }
   await Promise.all([...feeds, late].map((feed) => feed.stop()));
+});
+
+test('circuit: a change whose notification was lost is found by looking', async () => {
+  const { sql } = database();
+  const { key } = await tripped();
+  const seen: CircuitNotice[] = [];
+  const feed = new CircuitFeed(sql, log);
+  feed.onChange = (notice) => seen.push(notice);
+  await feed.start();
+  await until('it has started', () => seen.some((n) => n.circuitKey === key));
+  await sql`
+    update circuits set state = 'HALF_OPEN', epoch = 3, open_until = null, changed_at = now() where circuit_key = ${key}`;
+  await until('it was heard of', () => seen.some((n) => n.circuitKey === key && n.epoch === 3));
+  await feed.stop();
 });
 
 async function organizationWithAccount(providerSlug: string, key: string | null = null): Promise<string> {

@@ -192,8 +192,8 @@ test('ledger: records that make no sense are set aside one by one and named; the
   const good = [usageRecord(), usageRecord({ model: 'nul \0 inside', path: `/${'p'.repeat(5_000)}` })];
   const bad = [
     usageRecord({ agentId: 'nobody' }),
-    usageRecord({ startedAtMs: now - 400 * DAY }),
-    usageRecord({ startedAtMs: now + 30 * DAY }),
+    usageRecord({ startedAtMs: now - 92 * DAY }),
+    usageRecord({ startedAtMs: now + 3 * DAY }),
     usageRecord({ costNanos: 2 ** 60 }),
     usageRecord({ tokensOut: -1 }),
     usageRecord({ providerSlug: 'No Slug' }),
@@ -282,8 +282,43 @@ test('ledger: keys remember their last use, and never an earlier one', async () 
   for (const startedAtMs of [now - 5_000, now - 1_000, now - 3_000]) {
     await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ keyId, orgId, startedAtMs })] });
   }
-  const [key] = await sql`select last_used_at from api_keys where id = ${keyId}`;
-  expect(key!.last_used_at).toEqual(new Date(now - 1_000));
+  const lastUse = async () => (await sql`select last_used_at from api_keys where id = ${keyId}`)[0]!.last_used_at;
+  expect(await lastUse()).toEqual(new Date(now - 1_000));
+  const inOneBatch = [now, now - 2 * HOUR].map((startedAtMs) => usageRecord({ keyId, orgId, startedAtMs }));
+  await ingest.report({ dataPlaneId: 'd', records: inOneBatch });
+  expect(await lastUse()).toEqual(new Date(now));
+});
+
+test('ledger: refusals of an hour add up, each report of them once, and those of no day that is kept are left out', async () => {
+  const ingest = newIngest(db().sql, [], 90);
+  const [agentId, orgId] = [newId(), newId()];
+  const minuteMs = now - (now % HOUR);
+  const refusal = (count: number, at = minuteMs) => {
+    return { id: newId(), orgId, agentId, providerSlug: 'openai', reason: 'rpm', minuteMs: at, count };
+  };
+  const [twice, once] = [refusal(7), refusal(2)];
+  // The first two are booked at once; all others wait for them, and are then booked together.
+  const reports = [[refusal(1_000)], [refusal(100)], [twice], [twice, once], [twice]];
+  await Promise.all(reports.map((rejections) => ingest.report({ dataPlaneId: 'd', rejections })));
+  await ingest.report({
+    dataPlaneId: 'd',
+    rejections: [twice, refusal(50, now - 92 * DAY), refusal(50, now + 3 * DAY)],
+  });
+  const rows = await db().sql`select count from rejections_hourly where agent_id = ${agentId}`;
+  expect(rows).toEqual([{ count: 1_109 }]);
+});
+
+test('ledger: a report that finds too many waiting is refused, to be sent again; the others are booked', async () => {
+  const ingest = newIngest(db().sql);
+  const records = Array.from({ length: 2 + 256 + 1 }, () => usageRecord());
+  const answers = await Promise.allSettled(
+    records.map((record) => ingest.report({ dataPlaneId: 'd', records: [record] })),
+  );
+  const refused = records.filter((_, i) => answers[i]!.status === 'rejected');
+  expect(refused).toEqual([records.at(-1)]);
+  await ingest.report({ dataPlaneId: 'd', records: refused });
+  const ids = records.map(({ id }) => id!);
+  expect(await db().sql`select from usage_records where id = any(${ids}::uuid[])`).toHaveLength(records.length);
 });
 
 test('ledger: a long hour of many different durations keeps a short sketch', async () => {

@@ -4,16 +4,19 @@ import { AUTH } from './mutants/auth.js';
 import { CIRCUIT } from './mutants/circuit.js';
 import { COUNTERS } from './mutants/counters.js';
 import { EGRESS } from './mutants/egress.js';
+import { EVENTS } from './mutants/events.js';
 import { LEDGER } from './mutants/ledger.js';
 import { LINK } from './mutants/link.js';
 import { METERING } from './mutants/metering.js';
 import { ORGANIZATION_FILTER_EQUIVALENTS } from './mutants/organization-filter-equivalents.js';
+import { REPORTS } from './mutants/reports.js';
 import { SECRETS } from './mutants/secrets.js';
 import { SPOOL_AREA } from './mutants/spool.js';
 import { STAGES } from './mutants/stages.js';
 import { UPSTREAM } from './mutants/upstream.js';
 import { WATCH } from './mutants/watch.js';
 import { WEBHOOKS } from './mutants/webhooks.js';
+import { WEBSOCKET } from './mutants/websocket.js';
 import { organizationFilters } from './organization-filters.js';
 
 /** `controlPlaneSources`: paths in the repo. */
@@ -29,8 +32,11 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     SPOOL_AREA,
     AUTH,
     LEDGER,
+    REPORTS,
+    EVENTS,
     CIRCUIT,
     WEBHOOKS,
+    WEBSOCKET,
     WATCH,
     SECRETS,
     organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS),

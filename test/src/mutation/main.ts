@@ -1,6 +1,8 @@
 /**
- * `npm run mutation [-- --jobs N] [area…]`: plants the bugs of the lists one at a time, runs the tests near each, and
- * says which were not noticed. With no area it takes all and rewrites test/MUTATION.md. Exit 1 below 95 %.
+ * `npm run mutation [-- --jobs N] [--open] [area…]`: plants the bugs of the lists one at a time, runs the tests near
+ * each, and says which were not noticed. No area: all. `--open`: only those that no run before has seen noticed.
+ * Rewrites test/MUTATION.md and test/mutation.json, with what earlier runs found of the other areas. Exit 1 when an area
+ * that was run is below 95 %.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -10,12 +12,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { allAreas } from './areas.js';
 import type { Mutant } from './mutant.js';
-import { type Judged, writeReport } from './report.js';
-import { Tree } from './tree.js';
+import { percentOf, report } from './report.js';
+import { merged, openMutants, plantable, type Results, readResults, writeResults } from './results.js';
+import { Tree, type Verdict } from './tree.js';
 
 const GOAL_PERCENT = 95;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const { values, positionals } = parseArgs({ options: { jobs: { type: 'string' } }, allowPositionals: true });
+const RESULTS = join(root, 'test/mutation.json');
+const { values, positionals } = parseArgs({
+  options: { jobs: { type: 'string' }, open: { type: 'boolean' } },
+  allowPositionals: true,
+});
 const jobs = Number(values.jobs ?? Math.max(1, Math.floor(availableParallelism() / 2)));
 const sources = execFileSync('git', ['ls-files', 'controlplane/src'], { cwd: root }).toString().split('\n');
 const known = allAreas(root, sources);
@@ -25,21 +32,23 @@ for (const name of positionals) {
   process.exit(64);
 }
 const areas = positionals.length === 0 ? known : known.filter(({ name }) => positionals.includes(name));
+const before = readResults(RESULTS);
 
 interface Job {
   readonly area: string;
+  readonly name: string;
   readonly mutant: Mutant;
   readonly tests: readonly string[];
   readonly built: boolean;
 }
 
 const waiting: Job[] = areas.flatMap((area) =>
-  area.mutants
-    .filter(({ equivalent }) => equivalent === undefined)
-    .map((mutant) => ({ area: area.name, mutant, tests: mutant.tests ?? area.tests, built: area.built })),
+  (values.open === true ? openMutants(area, before) : plantable(area)).map(([name, mutant]) => {
+    return { area: area.name, name, mutant, tests: mutant.tests ?? area.tests, built: area.built };
+  }),
 );
 const total = waiting.length;
-const judged: Judged[] = [];
+const judged: (Job & { readonly verdict: Verdict })[] = [];
 console.log(`${total} bugs, ${jobs} at a time`);
 
 async function work(): Promise<void> {
@@ -47,10 +56,9 @@ async function work(): Promise<void> {
   try {
     if (!(await tree.build())) throw new Error('the tree does not build');
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const { area, mutant, tests, built } = job;
-      const verdict = await tree.judge(mutant, tests, built);
-      judged.push({ area, mutant, verdict });
-      console.log(`${judged.length}/${total} ${verdict.padEnd(8)} ${area}: ${mutant.file}: ${mutant.bug}`);
+      const verdict = await tree.judge(job.mutant, job.tests, job.built);
+      judged.push({ ...job, verdict });
+      console.log(`${judged.length}/${total} ${verdict.padEnd(8)} ${job.area}: ${job.name}`);
     }
   } finally {
     tree.remove();
@@ -63,7 +71,7 @@ async function checkTests(): Promise<void> {
   const tree = new Tree(root);
   try {
     if (!(await tree.build())) throw new Error('the tree does not build');
-    if (await tree.passes(sets)) return;
+    if (await tree.passes(sets, jobs)) return;
     console.error('Tests fail without any bug planted; run them first: ' + sets.join(' '));
     process.exit(1);
   } finally {
@@ -71,10 +79,31 @@ async function checkTests(): Promise<void> {
   }
 }
 
-await checkTests();
-await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));
-judged.sort((a, b) => (`${a.area}${a.mutant.file}` < `${b.area}${b.mutant.file}` ? -1 : 1));
-const report = writeReport(areas, judged);
-if (positionals.length === 0) writeFileSync(join(root, 'test/MUTATION.md'), report.text);
-console.log(report.text);
-process.exit(report.killedPercent >= GOAL_PERCENT && report.unusable === 0 ? 0 : 1);
+if (total > 0) {
+  await checkTests();
+  await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));
+}
+const unusable = judged.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
+const results: Results = {
+  ...before,
+  ...Object.fromEntries(
+    areas.map((area) => {
+      const named = (wanted: Verdict): readonly string[] =>
+        judged.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
+      const ran = { date: new Date().toISOString().slice(0, 10), node: process.version };
+      return [
+        area.name,
+        merged(area, before[area.name], { ...ran, killed: named('killed'), survived: named('survived') }),
+      ];
+    }),
+  ),
+};
+writeResults(RESULTS, results);
+writeFileSync(join(root, 'test/MUTATION.md'), report(known, results));
+for (const { area, name, verdict } of unusable) console.error(`${area}: ${name}: ${verdict}`);
+const low = areas.filter(({ name }) => percentOf(results[name]!) < GOAL_PERCENT);
+for (const { name } of low) {
+  console.error(`${name}: ${percentOf(results[name]!).toFixed(1)} %`);
+  for (const bug of results[name]!.survived) console.error(`  ${bug}`);
+}
+process.exit(low.length === 0 && unusable.length === 0 ? 0 : 1);

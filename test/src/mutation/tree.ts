@@ -18,6 +18,8 @@ const RUN_TIMEOUT_MS = 300_000;
 
 export class Tree {
   readonly #path = mkdtempSync(join(tmpdir(), 'acg-mutation-'));
+  /** dist/ holds a bug that the sources do not hold any more. */
+  #stale = false;
 
   constructor(root: string) {
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
@@ -43,8 +45,8 @@ export class Tree {
   }
 
   /** Whether the tests pass on the code as it is: a test that fails without a bug proves nothing. */
-  async passes(tests: readonly string[]): Promise<boolean> {
-    return (await this.#test(tests)) === 0;
+  async passes(tests: readonly string[], workers: number): Promise<boolean> {
+    return (await this.#test(tests, workers)) === 0;
   }
 
   async judge(mutant: Mutant, tests: readonly string[], built: boolean): Promise<Verdict> {
@@ -52,6 +54,8 @@ export class Tree {
     if (changed === null) return 'stale';
     const path = join(this.#path, mutant.file);
     const original = readFileSync(path, 'utf8');
+    if (this.#stale && !built) await this.build();
+    this.#stale = built;
     writeFileSync(path, changed);
     try {
       if (built && !(await this.build())) return 'invalid';
@@ -65,8 +69,9 @@ export class Tree {
     rmSync(this.#path, { recursive: true, force: true });
   }
 
-  #test(tests: readonly string[]): Promise<number> {
-    return this.#run('npx', ['vitest', 'run', '--bail', '1', '--maxWorkers', '1', '--reporter', 'dot', ...tests]);
+  #test(tests: readonly string[], workers = 1): Promise<number> {
+    const options = ['--bail', '1', '--maxWorkers', String(workers), '--reporter', 'dot'];
+    return this.#run('npx', ['vitest', 'run', ...options, ...tests]);
   }
 
   /** The exit code; -1 when it took too long. Its own process group, so that nothing that it started stays. */

@@ -2,7 +2,7 @@ import type { Area } from '../mutant.js';
 
 export const CIRCUIT: Area = {
   name: 'circuit',
-  tests: ['controlplane/src/circuit/state-machine.test.ts', 'test/src/circuit/circuit.test.ts'],
+  tests: ['controlplane/src/circuit', 'test/src/circuit/circuit.test.ts'],
   built: false,
   mutants: [
     {
@@ -170,6 +170,7 @@ export const CIRCUIT: Area = {
 `,
       put: '',
       bug: 'leases of an older epoch stay',
+      equivalent: 'places are counted by epoch, and a result names its own; what is left goes an hour after its end',
     },
     {
       file: 'controlplane/src/circuit/store.ts',
@@ -248,7 +249,77 @@ export const CIRCUIT: Area = {
     this.#readAtMs`,
       put: '    this.#readAtMs',
       bug: 'a change whose notification was lost is never heard of',
-      tests: ['test/src/circuit/outage.test.ts', 'test/src/circuit/circuit.test.ts'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (known !== undefined && epoch < known.epoch) return;',
+      put: '',
+      bug: 'a state that comes late takes the place of a newer one',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (!named.has(key)) this.#circuits.delete(key);',
+      put: 'void named;',
+      bug: 'after a reconnection a circuit that closed meanwhile stays open',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: "if (circuit.state !== 'OPEN' || this.#clock.linkUp()) return circuit;",
+      put: "if (circuit.state !== 'OPEN') return circuit;",
+      bug: 'while the link is up a data plane ends the cooldown by itself',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (this.#clock.nowMs() < circuit.openUntilMs + OVERDUE_MS) return circuit;',
+      put: '',
+      bug: 'without a link an open circuit lets calls through at once',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: "return { state: 'HALF_OPEN', epoch: circuit.epoch, openUntilMs: 0 };",
+      put: 'return circuit;',
+      bug: 'without a link a circuit stays open for ever',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (nowMs - (this.#unleasedProbes.get(circuitKey) ?? 0) < UNLEASED_PROBE_MS) return null;',
+      put: '',
+      bug: 'without a link every call is a probe',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (state !== null) this.update(state);',
+      put: '',
+      bug: 'a refused probe does not say what the circuit is now',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (lease !== NO_LEASE) this.#client.release(circuitKey, lease);',
+      put: '',
+      bug: 'a place that is not used is not given back',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (this.#clock.nowMs() - circuit.heardAtMs < CLOSED_MEMORY_MS) return circuit;',
+      put: 'return circuit;',
+      bug: 'a circuit that closed long ago keeps its old epoch',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'if (known === undefined && this.#circuits.size >= CIRCUITS_MAX) this.#forgetOldest();',
+      put: '',
+      bug: 'the memory of circuits has no bound',
+      tests: ['dataplane/src/circuit'],
+      equivalent: 'more circuits than any fleet has: a test would only measure memory',
     },
   ],
 };

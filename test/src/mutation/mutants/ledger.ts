@@ -116,7 +116,11 @@ export const LEDGER: Area = {
       find: '  const key = `${agentId} ${hourMs} ${providerSlug} ${keyId} ${model}`;',
       put: '  const key = `${agentId} ${hourMs} ${providerSlug} ${model}`;',
       bug: 'two keys in one hour add to one of them',
-      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
+      tests: [
+        'test/src/controlplane/scope-usage.test.ts',
+        'test/src/controlplane/ledger.test.ts',
+        'test/src/controlplane/usage.test.ts',
+      ],
     },
     {
       file: 'controlplane/src/ledger/rollup.ts',
@@ -184,7 +188,7 @@ export const LEDGER: Area = {
 `,
       put: '',
       bug: 'a dropped day stops ingest for ever',
-      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/ledger.test.ts'],
+      tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/ingest.ts',
@@ -296,7 +300,8 @@ export const LEDGER: Area = {
       find: `  await tx\`delete from usage_late where day = \${new Date(dayMs)}\`;
 `,
       put: '',
-      bug: 'a day stays late for ever after it was added up',
+      bug: 'a day stays late after it was added up',
+      equivalent: 'the same call adds it up once more and takes the row then: only work',
       tests: ['test/src/controlplane/daily-rollups.test.ts'],
     },
     {
@@ -312,7 +317,7 @@ export const LEDGER: Area = {
       find: '           where hour < least(${before}::timestamptz, (select rolled_until from usage_daily_progress))',
       put: '           where hour < ${before}::timestamptz',
       bug: 'hours go before they were added up to days',
-      tests: ['test/src/controlplane/retention.test.ts'],
+      tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/retention.ts',
@@ -322,21 +327,21 @@ export const LEDGER: Area = {
       put: `
 `,
       bug: 'hours of a late day go before it is added up anew',
-      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
+      tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/retention.ts',
       find: 'dayOf(nowMs) - (this.retentionDays + GRACE_DAYS) * DAY_MS',
       put: 'dayOf(nowMs) - (this.retentionDays - GRACE_DAYS) * DAY_MS',
       bug: 'a day that is to be kept is dropped',
-      tests: ['test/src/controlplane/retention.test.ts'],
+      tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/partitions.ts',
       find: '{ fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
       put: '{ fromMs: today - 2 * this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
       bug: 'records of dropped days are booked again',
-      tests: ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/ledger.test.ts'],
+      tests: ['test/src/controlplane/ledger.test.ts'],
     },
   ],
 };

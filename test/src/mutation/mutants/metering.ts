@@ -176,5 +176,41 @@ export const METERING: Area = {
       put: 'const hasCr = false;',
       bug: 'streams with CR line ends are not read',
     },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: 'if (facts.complete || this.#deltas === 0) return readingOf',
+      put: 'if (this.#deltas === 0) return readingOf',
+      bug: 'deltas are counted beside a reported usage',
+    },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: '      this.#counts.out += this.#deltas;\n',
+      put: '',
+      bug: 'what came after the last usage of a stream that was cut off is free',
+    },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: "if (options.method !== 'POST') return readingOf(emptyCounts(), 'none', model, more);",
+      put: '',
+      bug: 'an answer that is fetched again is charged again',
+    },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: '    this.#deltas = 0;\n',
+      put: '',
+      bug: 'content before the usage counts beside it',
+    },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: 'if (isEvents && this.#streamError !== null && this.#deltas === 0) return null;',
+      put: '',
+      bug: 'a stream that failed before anything was made costs',
+    },
+    {
+      file: 'dataplane/src/metering/openai-reader.ts',
+      find: 'lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,',
+      put: 'lineId: `#${this.#lines}`,',
+      bug: 'a line of a batch counts again when it stands elsewhere',
+    },
   ],
 };

@@ -186,5 +186,36 @@ export const SPOOL_AREA: Area = {
       put: 'await this.#loop;',
       bug: 'a silent control plane holds up the end of the process',
     },
+    {
+      file: SEGMENTS,
+      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#remove(segment);',
+      put: 'if (segment.fd === -1) this.#remove(segment);',
+      bug: 'a finished segment is deleted although records are unacknowledged',
+    },
+    {
+      file: SEGMENTS,
+      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#remove(segment);',
+      put: '',
+      bug: 'what is acknowledged stays on the disk',
+    },
+    {
+      file: SEGMENTS,
+      find: 'segment.acknowledged = Math.max(segment.acknowledged, offset);',
+      put: 'segment.acknowledged = offset;',
+      bug: 'an answer that comes late takes an acknowledgement back',
+      equivalent: 'batches are sent one after the other: offsets only rise',
+    },
+    {
+      file: SEGMENTS,
+      find: 'this.#list.find((segment) => segment.acknowledged < segment.bytes)',
+      put: 'this.#list.findLast((segment) => segment.acknowledged < segment.bytes)',
+      bug: 'the newest records are sent first',
+    },
+    {
+      file: SEGMENTS,
+      find: '    this.#list.unshift(...found);\n',
+      put: '',
+      bug: 'what a dead worker left is never sent',
+    },
   ],
 };

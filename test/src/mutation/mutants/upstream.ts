@@ -7,6 +7,7 @@ const TARGET = 'dataplane/src/upstream/target.ts';
 const REWRITE = 'dataplane/src/upstream/rewrite.ts';
 const TOKEN = 'dataplane/src/upstream/token-position.ts';
 const MASK = 'dataplane/src/upstream/mask.ts';
+const POOLS = 'dataplane/src/upstream/pools.ts';
 
 export const UPSTREAM: Area = {
   name: 'upstream',
@@ -270,6 +271,36 @@ export const UPSTREAM: Area = {
       find: 'const stop = Math.max(0, bytes.length - lengthMax);',
       put: 'const stop = Math.max(0, bytes.length - lengthMax + 1);',
       bug: 'one byte too few waits',
+    },
+    {
+      file: POOLS,
+      find: 'const key = tenant === null ? origin : `tenants ${origin}`;',
+      put: 'const key = origin;',
+      bug: 'guarded and direct connections to one origin share a pool',
+    },
+    {
+      file: POOLS,
+      find: 'if (!connection.usable) return;',
+      put: '',
+      bug: 'a connection that the upstream closes is used again',
+    },
+    {
+      file: POOLS,
+      find: '      if (pool.busy > 0) continue;\n',
+      put: '',
+      bug: 'making room ends calls under way',
+    },
+    {
+      file: POOLS,
+      find: "if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // says nothing about the address",
+      put: '',
+      bug: "a tenant's own flood of names opens a circuit",
+    },
+    {
+      file: POOLS,
+      find: "return sent ? 'reset' : 'connect';",
+      put: "return 'connect';",
+      bug: 'a provider that hangs up counts as unreachable',
     },
   ],
 };

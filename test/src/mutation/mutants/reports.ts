@@ -1,0 +1,121 @@
+import type { Area } from '../mutant.js';
+
+const STORE = 'controlplane/src/reports/report-store.ts';
+const SOURCE = 'controlplane/src/reports/rollup-source.ts';
+const PERIOD = 'controlplane/src/reports/period.ts';
+
+export const REPORTS: Area = {
+  name: 'reports',
+  tests: [
+    'test/src/controlplane/usage.test.ts',
+    'test/src/controlplane/scope-usage.test.ts',
+    'test/src/controlplane/daily-rollups.test.ts',
+    'test/src/controlplane/hour-rollups.test.ts',
+    'test/src/controlplane/agent-figures.test.ts',
+  ],
+  built: false,
+  mutants: [
+    {
+      file: SOURCE,
+      find: '${hoursOf(sql, scope, sql`greatest(${firstDay}, ${rolledUntil})`, to, hourColumns, added)}',
+      put: '${hoursOf(sql, scope, sql`${firstDay}`, to, hourColumns, added)}',
+      bug: 'an hour counts twice at the border of days and hours',
+    },
+    {
+      file: SOURCE,
+      find: '${hoursOf(sql, scope, from, sql`least(${firstDay}, ${to})`, hourColumns, added)}',
+      put: '${hoursOf(sql, scope, from, sql`${firstDay}`, hourColumns, added)}',
+      bug: 'a range within one day counts what comes after it',
+    },
+    {
+      file: SOURCE,
+      find: '       and not exists (select from usage_late l where l.org_id = ${orgId} and l.day = d.day)\n',
+      put: '\n',
+      bug: 'a late day counts twice',
+    },
+    {
+      file: SOURCE,
+      find: '       and not exists (select from usage_late_hours l where l.org_id = ${orgId} and l.hour = d.hour)\n',
+      put: '\n',
+      bug: 'a late hour counts twice',
+    },
+    {
+      file: SOURCE,
+      find: 'from (select distinct day from usage_late\n',
+      put: 'from (select day from usage_late\n',
+      bug: 'a day that is late twice counts twice',
+    },
+    {
+      file: SOURCE,
+      find: 'from (select distinct hour from usage_late_hours where',
+      put: 'from (select hour from usage_late_hours where',
+      bug: 'an hour that is late twice counts twice',
+    },
+    {
+      file: SOURCE,
+      find: 'hour >= greatest(${from}, ${rolledUntil}) and hour < ${to}`;',
+      put: 'hour >= ${from} and hour < ${to}`;',
+      bug: 'an hour that was added up counts twice',
+    },
+    {
+      file: SOURCE,
+      find: 'const firstDay = sql`${new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS)}::timestamptz`;',
+      put: 'const firstDay = sql`${new Date(Math.floor(fromMs / DAY_MS) * DAY_MS)}::timestamptz`;',
+      bug: 'a range that begins at noon counts the whole day',
+    },
+    {
+      file: SOURCE,
+      find: 'const lastDay = new Date(Math.floor(toMs / DAY_MS) * DAY_MS);',
+      put: 'const lastDay = new Date(Math.ceil(toMs / DAY_MS) * DAY_MS);',
+      bug: 'a range that ends at noon counts the whole day',
+    },
+    {
+      file: SOURCE,
+      find: 'projectId === null ? sql`` : sql`and project_id = ${projectId}`;',
+      put: 'projectId === null ? sql`` : sql`and ${projectId}::text is not null`;',
+      bug: 'a project shows the usage of the organization',
+    },
+    {
+      file: SOURCE,
+      find: 'agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;',
+      put: 'agentIds === null ? sql`` : sql`and ${agentIds.length} > 0`;',
+      bug: 'an agent shows the usage of all',
+    },
+    {
+      file: STORE,
+      find: 'order by sum(requests) desc, provider_slug`,',
+      put: 'order by sum(requests), provider_slug`,',
+      bug: 'the provider that is used least comes first',
+    },
+    {
+      file: STORE,
+      find: 'then cost_nanos * (1 - extract(epoch from ${since}::timestamptz - hour) / 3600)',
+      put: 'then cost_nanos',
+      bug: 'the spend of a day has 25 hours in it',
+    },
+    {
+      file: STORE,
+      find: 'select date_trunc(${interval}, hour) as bucket, ${sql.unsafe(SUMS)}',
+      put: "select date_trunc('day', hour) as bucket, ${sql.unsafe(SUMS)}",
+      bug: 'a series by the hour stands at midnight',
+    },
+    {
+      file: PERIOD,
+      find: 'const toMs = floor(nowMs, HOUR_MS) + HOUR_MS;',
+      put: 'const toMs = floor(nowMs, HOUR_MS);',
+      bug: 'the hour that runs is missing',
+    },
+    {
+      file: PERIOD,
+      find: 'toMs: atMost(Date.parse(last) + DAY_MS) };',
+      put: 'toMs: atMost(Date.parse(last)) };',
+      bug: 'the last day of a range is missing',
+    },
+    {
+      file: PERIOD,
+      find: 'if (period !== undefined) throw new InvalidInput',
+      put: 'if (period === null) throw new InvalidInput',
+      bug: 'of a period and days beside it the days win without a word',
+    },
+  ],
+};

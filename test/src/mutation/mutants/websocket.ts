@@ -1,0 +1,193 @@
+import type { Area } from '../mutant.js';
+
+const SESSION = 'dataplane/src/websocket/session.ts';
+const SESSIONS = 'dataplane/src/websocket/sessions.ts';
+const UPGRADE = 'dataplane/src/websocket/upgrade.ts';
+const ACCESS_TOKEN = 'dataplane/src/websocket/access-token.ts';
+
+export const WEBSOCKET: Area = {
+  name: 'websocket',
+  tests: ['dataplane/src/websocket'],
+  built: false,
+  mutants: [
+    {
+      file: SESSION,
+      find: 'if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);',
+      put: '',
+      bug: 'messages show the credential',
+    },
+    {
+      file: SESSION,
+      find: 'if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);',
+      put: 'if (this.#forms.patterns.length > 0 && !isBinary) maskBytes(message, this.#forms);',
+      bug: 'binary messages show the credential',
+    },
+    {
+      file: SESSION,
+      find: 'maskValue(reason.toString(), this.x.routed.upstream.injection.secretForms)',
+      put: 'reason.toString()',
+      bug: 'the reason of a close shows the credential',
+    },
+    {
+      file: SESSION,
+      find: 'const repeatsKey = this.#accessToken !== null && !isBinary;',
+      put: 'const repeatsKey = this.#accessToken !== null;',
+      bug: 'binary messages get the real key',
+    },
+    {
+      file: SESSION,
+      find: 'if (sent === 0) this.#upstream.pause();\n    else if',
+      put: 'if',
+      bug: 'an agent that reads slowly fills the memory',
+    },
+    {
+      file: SESSION,
+      find: "if (this.#upstream.bufferedAmount > WAITING_BYTES_MAX) this.end(TRY_AGAIN_LATER, 'the provider is too slow');",
+      put: '',
+      bug: 'a provider that reads slowly fills the memory',
+    },
+    {
+      file: SESSION,
+      find: "else if (sent === 2) this.end(TRY_AGAIN_LATER, 'the agent is too slow');",
+      put: '',
+      bug: 'a message that was dropped is lost without a word',
+    },
+    {
+      file: SESSION,
+      find: "if (code === 1006) this.x.errorClass = 'upstream_cut';\n    else",
+      put: '',
+      bug: 'a session that broke off is booked as complete',
+    },
+    {
+      file: SESSION,
+      find: '    this.#ended = true;\n',
+      put: '',
+      bug: 'a session ends twice',
+    },
+    {
+      file: SESSION,
+      find: 'upstream.pause(); // until',
+      put: '// until',
+      bug: 'what the upstream says before the agent’s side is open is lost',
+    },
+    {
+      file: SESSIONS,
+      find: "    if (x.errorClass === '') x.errorClass = 'revoked';\n",
+      put: '',
+      bug: 'a revoked session is booked like any other',
+      tests: ['dataplane/src/websocket', 'test/src/websocket/revocation.test.ts'],
+    },
+    {
+      file: SESSIONS,
+      find: 'session.end(POLICY_VIOLATION, why);',
+      put: 'void why;',
+      bug: 'a revocation ends no WebSocket',
+    },
+    {
+      file: SESSIONS,
+      find: "      if (session.x.errorClass === '') session.x.errorClass = 'shutdown';\n",
+      put: '',
+      bug: 'a shutdown is not in the log',
+    },
+    {
+      file: UPGRADE,
+      find: "if (upstream.websocket && upstream.injection.kind !== 'sigv4') return NEXT;",
+      put: "if (upstream.injection.kind !== 'sigv4') return NEXT;",
+      bug: 'frames of a model provider pass unmetered',
+    },
+    {
+      file: UPGRADE,
+      find: `    if (x.revoked) {
+      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+      return DONE;
+    }
+`,
+      put: '',
+      bug: 'what was revoked while the limits were asked still opens',
+    },
+    {
+      file: UPGRADE,
+      find: 'upstream.tenantAddress ? context.orgId : null',
+      put: 'null',
+      bug: "a tenant's WebSocket reaches private addresses",
+    },
+    {
+      file: UPGRADE,
+      find: 'const masked = maskValue(body, upstream.injection.secretForms);',
+      put: 'const masked = body;',
+      bug: 'the body of a refused handshake shows the credential',
+    },
+    {
+      file: UPGRADE,
+      find: 'whole ? masked : withoutOpenEnd(masked, maskFormsOf(upstream))',
+      put: 'masked',
+      bug: 'a body that breaks off inside the credential shows a piece of it',
+    },
+    {
+      file: UPGRADE,
+      find: 'if (body.length > REFUSAL_BODY_BYTES_MAX) break;',
+      put: '',
+      bug: 'the body of a refused handshake is read without end',
+    },
+    {
+      file: UPGRADE,
+      find: 'else if (deps.draining()) refuseLate(x, session);\n          else',
+      put: 'else',
+      bug: 'a session opens while the process is about to stop',
+    },
+    {
+      file: UPGRADE,
+      find: 'if (x.finished) session.abandon();\n          else if',
+      put: 'if',
+      bug: 'the agent left during the handshake, and the upstream stays connected',
+    },
+    {
+      file: UPGRADE,
+      find: 'if (!x.settled) deps.onAgreed(x);',
+      put: '',
+      bug: "a probe's consent counts only when the session ends",
+    },
+    {
+      file: UPGRADE,
+      find: 'if (!HANDSHAKE.has(headers[i]!)) kept.push',
+      put: 'kept.push',
+      bug: "the agent's handshake headers go up beside our own",
+    },
+    {
+      file: UPGRADE,
+      find: 'return [...new Set(names.filter((name) => TOKEN.test(name)))];',
+      put: 'return names;',
+      bug: 'a subprotocol that is no token, or twice, fails the handshake',
+    },
+    {
+      file: UPGRADE,
+      find: 'x.upstreamWork = { abort: () => socket.terminate() };',
+      put: 'x.upstreamWork = { abort: () => undefined };',
+      bug: 'a handshake that nobody waits for goes on',
+    },
+    {
+      file: ACCESS_TOKEN,
+      find: 'return EVENTS.has(event) && isObject(payload)',
+      put: 'return isObject(payload)',
+      bug: 'a broadcast carries the real key to everybody on the channel',
+    },
+    {
+      file: ACCESS_TOKEN,
+      find: 'if (payload === null || payload.access_token !== gatewayToken.toString()) return message;',
+      put: 'if (payload === null) return message;',
+      bug: "a user's own access token is replaced by the key",
+    },
+    {
+      file: ACCESS_TOKEN,
+      find: '  if (message.indexOf(gatewayToken, at + 1) !== -1) return message;\n',
+      put: '',
+      bug: 'a frame in which the token stands twice gets the key',
+    },
+    {
+      file: ACCESS_TOKEN,
+      find: 'if (at === -1 || message.length > FRAME_BYTES_MAX) return message;',
+      put: 'if (at === -1) return message;',
+      bug: 'frames of any size are parsed',
+    },
+  ],
+};

@@ -1,0 +1,62 @@
+/**
+ * What came of the planted bugs, area by area: kept in the repo, for all of them together take hours. An area is run as
+ * a whole, or only what was not noticed before.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Area, Mutant } from './mutant.js';
+
+export interface AreaResult {
+  /** `YYYY-MM-DD` of the last run. */
+  readonly date: string;
+  /** Version of Node. */
+  readonly node: string;
+  /** {@link namesOf} the mutants. */
+  readonly killed: readonly string[];
+  readonly survived: readonly string[];
+}
+
+/** By the name of the area. */
+export type Results = Readonly<Record<string, AreaResult>>;
+
+/** What each mutant of an area is called in results, in order; some places of one file look the same. */
+export function namesOf({ mutants }: Area): readonly string[] {
+  const seen = new Map<string, number>();
+  return mutants.map((mutant) => {
+    const name = `${mutant.file}: ${mutant.bug}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return times === 1 ? name : `${name} (${times})`;
+  });
+}
+
+/** Those with a name whose verdict is not known, or was that nobody noticed. */
+export function openMutants(area: Area, results: Results): readonly (readonly [string, Mutant])[] {
+  const killed = new Set(results[area.name]?.killed);
+  return plantable(area).filter(([name]) => !killed.has(name));
+}
+
+/** All but those that change nothing. */
+export function plantable(area: Area): readonly (readonly [string, Mutant])[] {
+  const names = namesOf(area);
+  return area.mutants.map((mutant, i) => [names[i]!, mutant] as const).filter(([, m]) => m.equivalent === undefined);
+}
+
+/** The verdicts of a run beside those of runs before; what is not listed any more is forgotten. */
+export function merged(area: Area, before: AreaResult | undefined, ran: AreaResult): AreaResult {
+  const names = plantable(area).map(([name]) => name);
+  const again = new Set([...ran.killed, ...ran.survived]);
+  const keep = (kind: 'killed' | 'survived'): readonly string[] => {
+    const all = new Set([...(before?.[kind] ?? []).filter((name) => !again.has(name)), ...ran[kind]]);
+    return names.filter((name) => all.has(name));
+  };
+  return { date: ran.date, node: ran.node, killed: keep('killed'), survived: keep('survived') };
+}
+
+export function readResults(path: string): Results {
+  return JSON.parse(readFileSync(path, 'utf8')) as Results;
+}
+
+export function writeResults(path: string, results: Results): void {
+  const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`);
+}
