@@ -6,11 +6,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EnvReader } from '@acg/base/env-reader';
 import { GatewayClient, type LinkError, linkStatus } from '@acg/proto/client';
-import { type LinkSecurity, readLinkSecurity, serverCredentials } from '@acg/proto/link-security';
+import {
+  channelCredentials,
+  type LinkSecurity,
+  linkMetadata,
+  readLinkSecurity,
+  serverCredentials,
+} from '@acg/proto/link-security';
 import { Server } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
 import { until } from '../until.js';
+import { LINK_CALLS, SERVED, statusOf } from './every-call.js';
 import { watchControlPlane } from './watched-cache.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../deploy/make-certificates.sh', import.meta.url));
@@ -51,7 +58,7 @@ test('mutual TLS: both ends of one CA connect, watch and resolve', async () => {
   }
 });
 
-test.each<[string, () => LinkSecurity, number]>([
+const STRANGERS: readonly (readonly [string, () => LinkSecurity, number])[] = [
   [
     'a certificate of another CA',
     () => securityOf({ ...tlsFiles('ours', 'theirs'), INTERNAL_TOKEN: TOKEN }),
@@ -78,15 +85,20 @@ test.each<[string, () => LinkSecurity, number]>([
     () => securityOf(tlsFiles('ours', 'ours')),
     linkStatus.UNAUTHENTICATED,
   ],
-])('mutual TLS: %s gets nothing', async (_what, security, code) => {
-  const client = new GatewayClient([plane.grpcAddress], security());
-  try {
-    const call = client.resolveToken({ tokenHash: new Uint8Array(32) }, 5_000);
-    expect(((await call.catch((error: unknown) => error)) as LinkError).code).toBe(code);
-  } finally {
-    client.close();
-  }
-});
+];
+
+for (const [name, method] of LINK_CALLS) {
+  const statusFor = (security: LinkSecurity): Promise<number> =>
+    statusOf(method, plane.grpcAddress, channelCredentials(security), linkMetadata(security));
+
+  test.each(STRANGERS)(`mutual TLS: ${name} is refused to a caller with %s`, async (_what, security, code) => {
+    expect(await statusFor(security())).toBe(code);
+  });
+
+  test(`mutual TLS: ${name} is open to a data plane of the same CA`, async () => {
+    expect(SERVED).toContain(await statusFor(securityOf({ ...tlsFiles('ours', 'ours'), INTERNAL_TOKEN: TOKEN })));
+  });
+}
 
 test("mutual TLS: nobody serves the link with a data plane's certificate", async () => {
   const imposter = new Server();

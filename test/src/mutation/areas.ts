@@ -7,6 +7,7 @@ import { EGRESS } from './mutants/egress.js';
 import { EVENTS } from './mutants/events.js';
 import { LEDGER } from './mutants/ledger.js';
 import { LINK } from './mutants/link.js';
+import { MASKING } from './mutants/masking.js';
 import { METERING } from './mutants/metering.js';
 import { ORGANIZATION_FILTER_EQUIVALENTS } from './mutants/organization-filter-equivalents.js';
 import { REPORTS } from './mutants/reports.js';
@@ -39,6 +40,7 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     WEBSOCKET,
     WATCH,
     SECRETS,
+    MASKING,
     organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS),
   ];
 }

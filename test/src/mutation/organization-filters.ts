@@ -16,10 +16,8 @@ export function organizationFilters(root: string, files: readonly string[], equi
     name: 'organization filters',
     tests: [
       'test/src/controlplane/second-tenant.test.ts',
+      'test/src/controlplane/full-neighbour.test.ts',
       'test/src/controlplane/access.test.ts',
-      'test/src/controlplane/members.test.ts',
-      'test/src/webhooks',
-      'test/src/conformance',
     ],
     built: false,
     mutants,

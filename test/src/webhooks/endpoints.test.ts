@@ -186,6 +186,18 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
   ]);
   expect(at(both).every((one) => signatureIsValid(secret, one))).toBe(true);
   expect(at(deleted)[0]!.event).toBe('agent.deleted');
+  // One that occurred before any endpoint was there, and is looked at only now.
+  const { sql } = plane().database;
+  const [event] = await sql<{ id: string }[]>`
+    insert into events (id, org_id, event, data, occurred_at)
+    values (gen_random_uuid(), ${admin.orgId}, 'agent.created', ${sql.json(data)}, now() - interval '1 hour')
+    returning id`;
+  await until('it was looked at', async () => {
+    const [row] = await sql<{ done: boolean }[]>`
+      select fanned_out_at is not null as done from events where id = ${event!.id}`;
+    return row!.done;
+  });
+  expect(await sql`select from webhook_deliveries where event_id = ${event!.id}`).toHaveLength(0);
   // A delivery that is made later passes whatever could still come to the others.
   const { id } = await endpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);

@@ -195,6 +195,14 @@ test.each([
   );
 });
 
+test('failing: it has failed since the first failure, not since the last', async () => {
+  const id = await endpointFailingSince(3.01, 48);
+  await outcomeOf(id, 'failed');
+  expect(await standing(id)).toMatchObject({ status: 'active', failed_attempts: 49 });
+  await outcomeOf(id, 'failed');
+  expect(await standing(id)).toMatchObject({ status: 'paused', failed_attempts: 50 });
+});
+
 test('failing: a success ends it, the next failure begins anew', async () => {
   const id = await endpointFailingSince(5, 49);
   await outcomeOf(id, 'success');

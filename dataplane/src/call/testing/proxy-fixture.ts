@@ -134,6 +134,8 @@ export const refusedAdmission = (type: LimitType, passesAtSec: number, spentNano
 /** Every part that a test may look at or change while the server runs. */
 export class Fixture {
   readonly records: IUsageRecord[] = [];
+  /** Everything that would be printed, at the most talkative level. */
+  readonly logLines: string[] = [];
   readonly rejections: string[] = [];
   readonly admissions: AdmissionRequest[] = [];
   /** Looks at the limits that consumed nothing. */
@@ -314,7 +316,7 @@ export class Fixture {
         onHoldExceeded: (nanos) => void this.exceeded.push(nanos),
         onBug: () => void this.bugs++,
       },
-      log: createLogger('test', 'silent'),
+      log: createLogger('test', 'trace', (line) => void this.logLines.push(line)),
     };
   }
 

@@ -10,6 +10,7 @@ export const WEBHOOKS: Area = {
       find: 'join webhook_endpoints e on e.org_id = b.org_id and e.status',
       put: 'join webhook_endpoints e on e.status',
       bug: 'events go to the endpoints of other tenants',
+      tests: ['test/src/controlplane/second-tenant.test.ts'],
     },
     {
       file: 'controlplane/src/webhooks/fanout.ts',
@@ -168,7 +169,7 @@ export const WEBHOOKS: Area = {
       put: `    this.#running.delete(delivery.lease);
 `,
       bug: 'an attempt that was given back writes its result',
-      tests: ['test/src/webhooks'],
+      equivalent: 'its lease was given back with it: the statement that writes results finds no row of it',
     },
     {
       file: 'controlplane/src/webhooks/dispatcher.ts',
@@ -185,6 +186,7 @@ export const WEBHOOKS: Area = {
 `,
       put: '',
       bug: 'a stop waits for hanging receivers',
+      equivalent: 'nobody waits for them, and the sender destroys its connections right after, which ends them',
     },
     {
       file: 'controlplane/src/webhooks/dispatcher.ts',

@@ -1,0 +1,10 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { Secret } from './secret.js';
+
+test('secret: however it is printed the value does not show; who asks for it gets it', () => {
+  const secret = new Secret('sk-0123456789');
+  const printed = [String(secret), `${secret}`, JSON.stringify({ secret }), inspect({ secret }), inspect(secret)];
+  for (const text of printed) expect(text).not.toContain('sk-0123456789');
+  expect(secret.reveal()).toBe('sk-0123456789');
+});

@@ -1,0 +1,123 @@
+/**
+ * Every route with its secrets in play, at the most talkative log level: once as it is meant, once while the database
+ * refuses to write. What a call was given, and what the service made for it, stands in no log line, in no row and in no
+ * answer but the one that hands it out. Generated from the route table.
+ */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { expect, test, vi } from 'vitest';
+import { type ApiResponse, type Member, type TestControlPlane, useControlPlane } from '../control-plane.js';
+import { readAllRows } from './database-rows.js';
+import { callExample, covered, exampleOf } from './examples/index.js';
+
+vi.setConfig({ testTimeout: 240_000 });
+const plane = useControlPlane({ LOG_LEVEL: 'trace' });
+const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
+
+/** Members of requests and answers that hold a secret, whatever the route. */
+const SECRET_NAMES =
+  /^(?:password|currentPassword|newPassword|token|secret|secretKey|secretToken|apiKey|apiToken|serviceKey|secretAccessKey|deviceCode|link|webhookSecret)$/;
+const PUBLIC_NAMES: ReadonlySet<string> = new Set(['username', 'accessKeyId', 'region', 'endpoint', 'projectUrl']);
+/** Shorter ones stand in texts by chance. */
+const SECRET_CHARS_MIN = 12;
+
+/** Secret → where it was seen first. */
+const secrets = new Map<string, string>();
+
+/** `all`: every member is a secret, but for names that are none. */
+function collect(where: string, value: unknown, all = false): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner === 'string') {
+      const secret = inner.slice(inner.indexOf('#token=') + 1).replace('token=', '');
+      const known = secrets.has(secret) || secret.length < SECRET_CHARS_MIN || PUBLIC_NAMES.has(name);
+      if (!known && (all || SECRET_NAMES.test(name))) secrets.set(secret, where);
+    } else {
+      collect(where, inner, name === 'credentials');
+    }
+  }
+}
+
+/** The secrets that an answer shows beside those that it is the first to show. */
+function shownAgain(where: string, { body, headers }: ApiResponse): readonly string[] {
+  const known = [...secrets.keys()];
+  if (where !== 'GET /v1/openapi.json') collect(where, body); // its members are names of fields
+  for (const cookie of headers.getSetCookie()) collect(where, { token: /=([^;]*)/.exec(cookie)![1]! });
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return known.filter((secret) => text.includes(secret));
+}
+
+/** The same control plane and member; what goes over them is collected. */
+function listening(where: string, shown: string[]): { plane: TestControlPlane; member: (m: Member) => Member } {
+  const heard = (body: unknown, answer: ApiResponse): ApiResponse => {
+    collect(where, body);
+    shown.push(...shownAgain(where, answer).map((secret) => `${where}: ${secrets.get(secret)}`));
+    return answer;
+  };
+  const member = (one: Member): Member => ({
+    ...one,
+    call: async (method, path, body, headers) => heard(body, await one.call(method, path, body, headers)),
+  });
+  const own = plane();
+  const wrapped: TestControlPlane = {
+    ...own,
+    call: async (method, path, options) => heard(options?.body, await own.call(method, path, options)),
+    member: async (role, orgId) => member(await own.member(role, orgId)),
+    mail: async (to, subject) => {
+      const mail = await own.mail(to, subject);
+      collect(where, { token: mail.token });
+      return mail;
+    },
+  };
+  return { plane: wrapped, member };
+}
+
+/** No table but those that are written before a route begins takes a row or a change. */
+async function refuseWrites(refused: boolean): Promise<void> {
+  const { sql } = plane().database;
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and not relispartition and relname !~ '^(throttle_|sessions$|idempotency_|circuit)' order by relname`;
+  const change = refused ? 'add constraint never check (false) not valid' : 'drop constraint never';
+  for (const { name } of tables) await sql.unsafe(`alter table ${name} ${change}`); // each by itself: no deadlock
+}
+
+/** As it is, and as encodings would show it. */
+const formsOf = (text: string): readonly string[] => [
+  text,
+  Buffer.from(text).toString('hex'),
+  Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -2),
+  encodeURIComponent(text),
+  JSON.stringify(text).slice(1, -1),
+];
+
+test('secrets: whatever route is called, and whether it works or fails, none stands in a log line, a row or a second answer', async () => {
+  const shown: string[] = [];
+  let failures = 0;
+  for (const route of routes()) {
+    const where = `${route.method} ${route.url}`;
+    const { plane: heard, member } = listening(where, shown);
+    for (const broken of route.method === 'GET' ? [false] : [false, true]) {
+      const owner = member(await plane().member('owner'));
+      const call = await exampleOf(route).prepare({ plane: heard, owner, caller: owner });
+      if (broken) await refuseWrites(true);
+      const answer = await callExample(owner, route, call);
+      if (broken) await refuseWrites(false);
+      if (broken && answer.status === 500) failures++;
+    }
+  }
+  expect(shown).toEqual([]);
+  expect(secrets.size).toBeGreaterThan(50);
+  expect(failures).toBeGreaterThan(30);
+  const log = plane().logLines.join('');
+  const rows = [...(await readAllRows(plane().database.sql)).entries()].map(
+    ([table, texts]) => `${table}: ${texts.join('\n')}`,
+  );
+  expect(log).toContain('request failed');
+  const found = [...secrets].flatMap(([secret, where]) =>
+    formsOf(secret).flatMap((form) => [
+      ...(log.includes(form) ? [`${where}: in the log`] : []),
+      ...rows.filter((text) => text.includes(form)).map((text) => `${where}: in ${text.slice(0, text.indexOf(':'))}`),
+    ]),
+  );
+  expect([...new Set(found)]).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import type { Area } from '../mutant.js';
+
+const LOG = 'base/src/log.ts';
+const SECRET = 'base/src/secret.ts';
+const RESPOND = 'dataplane/src/call/respond.ts';
+const PATH = 'dataplane/src/call/logged-path.ts';
+
+/** Places that write a log line, a row or an answer with a credential in play, beside those of upstream and websocket. */
+export const MASKING: Area = {
+  name: 'masking',
+  tests: ['base/src/log.test.ts'],
+  built: false,
+  mutants: [
+    {
+      file: LOG,
+      find: '{ write: (line: string) => write(maskSecrets(line)) },',
+      put: '{ write: (line: string) => write(line) },',
+      bug: 'lines are written without a mask',
+    },
+    {
+      file: LOG,
+      find: '[name, `*.${name}`, `*.*.${name}`]',
+      put: '[name, `*.${name}`]',
+      bug: 'a secret two levels down is written',
+    },
+    {
+      file: LOG,
+      find: '/acg_[0-9a-f]{8,}|whsec_',
+      put: '/whsec_',
+      bug: 'gateway tokens are not known in texts',
+    },
+    {
+      file: 'controlplane/src/webhooks/service.ts',
+      find: "const changes = { secret: ['[secret]', '[secret]'], previousSecretUntil",
+      put: "const changes = { secret: ['[secret]', secret.reveal()], previousSecretUntil",
+      bug: 'the audit trail holds a new signing secret',
+      tests: ['test/src/controlplane/secrets-by-route.test.ts'],
+    },
+    {
+      file: LOG,
+      find: '|(postgres(?:ql)?|rediss?|smtps?):\\/\\/[^\\s"\\\\@/]*:[^\\s"\\\\@/]*@',
+      put: '|(postgres(?:ql)?|smtps?):\\/\\/[^\\s"\\\\@/]*:[^\\s"\\\\@/]*@',
+      bug: "the counter store's password is written",
+    },
+    {
+      file: RESPOND,
+      find: '    mask: maskFor(upstream),\n',
+      put: '    mask: null,\n',
+      bug: 'bodies show the credential',
+      tests: ['dataplane/src/call/proxy-responses.test.ts'],
+    },
+    {
+      file: PATH,
+      find: "const plain = text.includes('acg_') ? text.replace(GATEWAY_TOKEN, MASKED) : text;",
+      put: 'const plain = text;',
+      bug: 'a gateway token in a path is in the log of calls',
+      tests: ['dataplane/src/call/logged-path.test.ts'],
+    },
+    {
+      file: PATH,
+      find: "return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN) !== -1",
+      put: "return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN) === 0",
+      bug: 'a gateway token in a path, written with escapes, is in the log of calls',
+      tests: ['dataplane/src/call/logged-path.test.ts'],
+    },
+    {
+      file: 'dataplane/src/call/settle.ts',
+      find: "model: withoutTokens(x.lines?.model ?? reading?.model ?? x.requestModel ?? ''),",
+      put: "model: x.lines?.model ?? reading?.model ?? x.requestModel ?? '',",
+      bug: 'a gateway token that is sent as the name of a model is in the log of calls',
+      tests: ['dataplane/src/call'],
+    },
+    {
+      file: SECRET,
+      find: '  toString(): string {\n    return REDACTED;',
+      put: '  toString(): string {\n    return String(this.#value);',
+      bug: 'a secret in a template stands there as it is',
+      tests: ['base/src/secret.test.ts'],
+    },
+    {
+      file: SECRET,
+      find: '  toJSON(): string {\n    return REDACTED;',
+      put: '  toJSON(): string {\n    return String(this.#value);',
+      bug: 'a secret in a logged object stands there as it is',
+      tests: ['base/src/secret.test.ts'],
+    },
+    {
+      file: SECRET,
+      find: '  [inspect.custom](): string {\n    return REDACTED;',
+      put: '  [inspect.custom](): string {\n    return String(this.#value);',
+      bug: 'a secret that is inspected stands there as it is',
+      tests: ['base/src/secret.test.ts'],
+    },
+    {
+      file: 'dataplane/src/call/failures.ts',
+      find: "this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');",
+      put: "this.#deps.log.debug({ err: error, to: x.routed.upstream.injection }, 'the upstream call failed');",
+      bug: 'a failed call writes the credential into the log',
+      tests: ['dataplane/src/call/every-ending.test.ts'],
+    },
+    {
+      file: 'dataplane/src/call/failures.ts',
+      find: '    this.#deps.settle(x, () => x.answerFailure(answer));',
+      put: '    this.#deps.settle(x, () => x.answerFailure(answer));\n    x.settled = false;',
+      bug: 'a failed call is booked again by what comes after',
+      tests: ['dataplane/src/call/every-ending.test.ts'],
+    },
+  ],
+};
