@@ -260,19 +260,20 @@ const isBookedAlready = (error: unknown): boolean => error instanceof postgres.P
 const isDataError = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartition(error);
 
-/** Counts and sightings once each, whatever the reports repeat; of records the ledger sees to that. */
+/** Counts and sightings once each, whatever the reports repeat; of records and lines the ledger sees to that. */
 function merge(reports: readonly Shipment[]): ShippedItems {
-  if (reports.length === 1) return reports[0]!;
-  const once = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] => [
-    ...new Map(items.map((item) => [item.id, item])).values(),
-  ];
+  const all = <T>(of: (report: Shipment) => readonly T[]): readonly T[] =>
+    reports.length === 1 ? of(reports[0]!) : reports.flatMap(of);
   return {
-    entries: reports.flatMap(({ entries }) => entries),
-    lines: reports.flatMap(({ lines }) => lines),
-    rejections: once(reports.flatMap(({ rejections }) => rejections)),
-    sightings: once(reports.flatMap(({ sightings }) => sightings)),
+    entries: all(({ entries }) => entries),
+    lines: all(({ lines }) => lines),
+    rejections: once(all(({ rejections }) => rejections)),
+    sightings: once(all(({ sightings }) => sightings)),
   };
 }
+
+const once = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] =>
+  items.length < 2 ? items : [...new Map(items.map((item) => [item.id, item])).values()];
 
 function rejectedOf({ poison, entries }: Shipment, refused: ReadonlyMap<string, string>) {
   const rejected = poison.map(({ sentId, reason }) => ({ id: sentId, reason }));

@@ -1,6 +1,7 @@
 /**
- * `npm run mutation [-- --jobs N] [--open] [area…]`: plants the bugs of the lists one at a time, runs the tests near
- * each, and says which were not noticed. No area: all. `--open`: only those that no run before has seen noticed.
+ * `npm run mutation [-- --jobs N] [--open | --page] [area…]`: plants the bugs of the lists one at a time, runs the tests near
+ * each, and says which were not noticed. No area: all. `--open`: only those that no run before has seen noticed;
+ * `--page`: none.
  * Rewrites test/MUTATION.md and test/mutation.json, with what earlier runs found of the other areas. Exit 1 when an area
  * that was run is below 95 %.
  */
@@ -11,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { allAreas } from './areas.js';
-import type { Mutant } from './mutant.js';
+import type { Area, Mutant } from './mutant.js';
 import { percentOf, report } from './report.js';
 import { merged, openMutants, plantable, type Results, readResults, writeResults } from './results.js';
 import { Tree, type Verdict } from './tree.js';
@@ -20,7 +21,7 @@ const GOAL_PERCENT = 95;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const RESULTS = join(root, 'test/mutation.json');
 const { values, positionals } = parseArgs({
-  options: { jobs: { type: 'string' }, open: { type: 'boolean' } },
+  options: { jobs: { type: 'string' }, open: { type: 'boolean' }, page: { type: 'boolean' } },
   allowPositionals: true,
 });
 const jobs = Number(values.jobs ?? Math.max(1, Math.floor(availableParallelism() / 2)));
@@ -42,8 +43,14 @@ interface Job {
   readonly built: boolean;
 }
 
+/** What of an area is planted now. */
+function chosen(area: Area): ReturnType<typeof plantable> {
+  if (values.page === true) return [];
+  return values.open === true ? openMutants(area, before) : plantable(area);
+}
+
 const waiting: Job[] = areas.flatMap((area) =>
-  (values.open === true ? openMutants(area, before) : plantable(area)).map(([name, mutant]) => {
+  chosen(area).map(([name, mutant]) => {
     return { area: area.name, name, mutant, tests: mutant.tests ?? area.tests, built: area.built };
   }),
 );
@@ -84,24 +91,25 @@ if (total > 0) {
   await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));
 }
 const unusable = judged.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
+// Another run may have ended meanwhile.
+const latest = readResults(RESULTS);
 const results: Results = {
-  ...before,
+  ...latest,
   ...Object.fromEntries(
-    areas.map((area) => {
+    areas.flatMap((area) => {
+      if (!judged.some((job) => job.area === area.name) && latest[area.name] === undefined) return [];
       const named = (wanted: Verdict): readonly string[] =>
         judged.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
-      const ran = { date: new Date().toISOString().slice(0, 10), node: process.version };
-      return [
-        area.name,
-        merged(area, before[area.name], { ...ran, killed: named('killed'), survived: named('survived') }),
-      ];
+      const now = { date: new Date().toISOString().slice(0, 10), node: process.version };
+      const ran = { ...now, killed: named('killed'), survived: named('survived') };
+      return [[area.name, merged(area, latest[area.name], ran)]];
     }),
   ),
 };
 writeResults(RESULTS, results);
 writeFileSync(join(root, 'test/MUTATION.md'), report(known, results));
 for (const { area, name, verdict } of unusable) console.error(`${area}: ${name}: ${verdict}`);
-const low = areas.filter(({ name }) => percentOf(results[name]!) < GOAL_PERCENT);
+const low = areas.filter(({ name }) => results[name] !== undefined && percentOf(results[name]) < GOAL_PERCENT);
 for (const { name } of low) {
   console.error(`${name}: ${percentOf(results[name]!).toFixed(1)} %`);
   for (const bug of results[name]!.survived) console.error(`  ${bug}`);

@@ -56,7 +56,6 @@ export function report(areas: readonly Area[], results: Results): string {
     const judged = new Set([...killed, ...survived]);
     return plantable(area).flatMap(([name]) => (judged.has(name) ? [] : [text(name)]));
   });
-  const [noticed, planted] = [1, 2].map((i) => BEFORE.reduce((sum, row) => sum + (row[i] as number), 0));
   return `# Planted bugs
 
 Small, plausible bugs, planted one at a time into the core; the tests near each must notice it. ${all.killed.length} of
@@ -80,7 +79,8 @@ ${rows.join('\n')}
 
 ## Before
 
-Of a first sample of ${planted} bugs, planted before there were lists, ${noticed} were noticed and ${planted! - noticed!} were not.
+Of a first sample of 155 bugs, planted before there were lists, 113 were noticed and 42 were not. Of three that were
+noticed the area was not kept:
 
 | area | planted | noticed |
 |---|---|---|

@@ -49,7 +49,8 @@ export function merged(area: Area, before: AreaResult | undefined, ran: AreaResu
     const all = new Set([...(before?.[kind] ?? []).filter((name) => !again.has(name)), ...ran[kind]]);
     return names.filter((name) => all.has(name));
   };
-  return { date: ran.date, node: ran.node, killed: keep('killed'), survived: keep('survived') };
+  const { date, node } = before !== undefined && again.size === 0 ? before : ran;
+  return { date, node, killed: keep('killed'), survived: keep('survived') };
 }
 
 export function readResults(path: string): Results {

@@ -215,10 +215,10 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/ingest.ts',
-      find: '    rejections: once(reports.flatMap(({ rejections }) => rejections)),',
-      put: '    rejections: reports.flatMap(({ rejections }) => rejections),',
-      bug: 'a count twice in two reports of one transaction counts twice',
-      tests: ['test/src/controlplane/ledger.test.ts'],
+      find: '    rejections: once(all(({ rejections }) => rejections)),',
+      put: '    rejections: all(({ rejections }) => rejections),',
+      bug: 'a count twice in one transaction counts twice',
+      tests: ['test/src/controlplane/booked-once.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/lines.ts',
@@ -342,6 +342,20 @@ export const LEDGER: Area = {
       put: '{ fromMs: today - 2 * this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
       bug: 'records of dropped days are booked again',
       tests: ['test/src/controlplane/ledger.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: '    sightings: once(all(({ sightings }) => sightings)),',
+      put: '    sightings: all(({ sightings }) => sightings),',
+      bug: 'a sighting twice in one transaction counts twice',
+      tests: ['test/src/controlplane/booked-once.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/count-ledger.ts',
+      find: '    on conflict do nothing returning id`;',
+      put: '    on conflict (id) do update set id = excluded.id returning id`;',
+      bug: 'counts that come again count again, whatever they are',
+      tests: ['test/src/controlplane/booked-once.test.ts'],
     },
   ],
 };

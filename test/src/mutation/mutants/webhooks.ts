@@ -207,6 +207,7 @@ export const WEBHOOKS: Area = {
       find: 'if (--tenant.running === 0 && this.#tenants.delete(orgId)) void tenant.agent.close();',
       put: 'tenant.running--;',
       bug: 'connections of organizations stay for ever',
+      equivalent: 'idle ones end after a second by themselves; what stays is an entry in memory for each organization',
     },
     {
       file: 'controlplane/src/webhooks/service.ts',
