@@ -2,15 +2,8 @@
  * Once before all tests: a real Postgres with one migrated template database. Each test file makes its own database
  * from it (see test-database.ts), so files run in parallel.
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Secret } from '@acg/base/secret';
-import { migrate } from '@acg/controlplane/db/migrate';
-import { openSql } from '@acg/controlplane/db/sql';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
 import type { TestProject } from 'vitest/node';
+import { startTemplateCluster } from './template-cluster.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,27 +12,8 @@ declare module 'vitest' {
   }
 }
 
-export const TEMPLATE_DATABASE = 'template_gateway';
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const home = mkdtempSync(join(tmpdir(), 'acg-test-postgres-'));
-  const binaries = findBinaries();
-  chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
-  const cluster = await PostgresCluster.start({
-    binaries,
-    directory: join(home, 'cluster'),
-    password: 'test-only-password',
-    logFile: join(home, 'postgres.log'),
-    port: 0,
-    settings: ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'],
-  });
-  await cluster.createDatabase(TEMPLATE_DATABASE);
-  const sql = openSql(new Secret(cluster.url(TEMPLATE_DATABASE)), { connectionsMax: 1, applicationName: 'template' });
-  await migrate(sql);
-  await sql.end();
-  project.provide('databaseServerUrl', cluster.url('postgres'));
-  return async () => {
-    await cluster.stop();
-    rmSync(home, { recursive: true, force: true });
-  };
+  const cluster = await startTemplateCluster();
+  project.provide('databaseServerUrl', cluster.serverUrl);
+  return () => cluster.stop();
 }

@@ -4,7 +4,7 @@ import { Secret } from '@acg/base/secret';
 import { openSql, type Sql } from '@acg/controlplane/db/sql';
 import postgres from 'postgres';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { TEMPLATE_DATABASE } from './global-setup.js';
+import { TEMPLATE_DATABASE } from './template-cluster.js';
 
 export interface TestDatabase {
   readonly url: Secret;

@@ -11,6 +11,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { startTemplateCluster } from '../template-cluster.js';
 import { allAreas } from './areas.js';
 import type { Area, Mutant } from './mutant.js';
 import { percentOf, report } from './report.js';
@@ -58,8 +59,8 @@ const total = waiting.length;
 const judged: (Job & { readonly verdict: Verdict })[] = [];
 console.log(`${total} bugs, ${jobs} at a time`);
 
-async function work(): Promise<void> {
-  const tree = new Tree(root);
+async function work(databaseServerUrl: string): Promise<void> {
+  const tree = new Tree(root, databaseServerUrl);
   try {
     if (!(await tree.build())) throw new Error('the tree does not build');
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
@@ -72,23 +73,30 @@ async function work(): Promise<void> {
   }
 }
 
-/** Every set of tests that a mutant relies on passes while nothing is planted. */
-async function checkTests(): Promise<void> {
-  const sets = [...new Set(waiting.flatMap(({ tests }) => tests))];
-  const tree = new Tree(root);
+/** All tests that are relied on. */
+const sets = [...new Set(waiting.flatMap(({ tests }) => tests))];
+
+/** They pass while nothing is planted. */
+async function checkTests(databaseServerUrl: string): Promise<boolean> {
+  const tree = new Tree(root, databaseServerUrl);
   try {
     if (!(await tree.build())) throw new Error('the tree does not build');
-    if (await tree.passes(sets, jobs)) return;
-    console.error('Tests fail without any bug planted; run them first: ' + sets.join(' '));
-    process.exit(1);
+    return await tree.passes(sets, jobs);
   } finally {
     tree.remove();
   }
 }
 
 if (total > 0) {
-  await checkTests();
-  await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));
+  const cluster = await startTemplateCluster();
+  try {
+    if (!(await checkTests(cluster.serverUrl))) {
+      throw new Error(`tests fail without any bug planted; run them first: ${sets.join(' ')}`);
+    }
+    await Promise.all(Array.from({ length: Math.min(jobs, total) }, () => work(cluster.serverUrl)));
+  } finally {
+    await cluster.stop();
+  }
 }
 const unusable = judged.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
 // Another run may have ended meanwhile.

@@ -16,12 +16,20 @@ export type Verdict =
 /** Longer than any test run near one place; a mutant that hangs the tests is noticed by that. */
 const RUN_TIMEOUT_MS = 300_000;
 
+const CONFIG = 'planted.config.ts';
+const configWith = (databaseServerUrl: string): string => `
+import config from './vitest.config.js';
+const provide = { databaseServerUrl: ${JSON.stringify(databaseServerUrl)} };
+export default { ...config, test: { ...config.test, globalSetup: [], provide } };
+`;
+
 export class Tree {
   readonly #path = mkdtempSync(join(tmpdir(), 'acg-mutation-'));
   /** dist/ holds a bug that the sources do not hold any more. */
   #stale = false;
 
-  constructor(root: string) {
+  /** `databaseServerUrl`: of the Postgres of all runs, which a run of its own would have to make first. */
+  constructor(root: string, databaseServerUrl: string) {
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
       .toString()
       .split('\0')
@@ -38,6 +46,7 @@ export class Tree {
       }
     }
     execFileSync('git', ['init', '-q'], { cwd: this.#path }); // some tests list the files
+    writeFileSync(join(this.#path, CONFIG), configWith(databaseServerUrl));
   }
 
   async build(): Promise<boolean> {
@@ -72,7 +81,7 @@ export class Tree {
   }
 
   #test(tests: readonly string[], workers = 1): Promise<number> {
-    const options = ['--bail', '1', '--maxWorkers', String(workers), '--reporter', 'dot'];
+    const options = ['--config', CONFIG, '--bail', '1', '--maxWorkers', String(workers), '--reporter', 'dot'];
     return this.#run('npx', ['vitest', 'run', ...options, ...tests]);
   }
 
