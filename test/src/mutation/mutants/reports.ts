@@ -29,13 +29,13 @@ export const REPORTS: Area = {
     },
     {
       file: SOURCE,
-      find: '       and not exists (select from usage_late l where l.org_id = ${orgId} and l.day = d.day)\n',
+      find: '       and d.day not in (select l.day from usage_late l where l.org_id = ${orgId})\n',
       put: '\n',
       bug: 'a late day counts twice',
     },
     {
       file: SOURCE,
-      find: '       and not exists (select from usage_late_hours l where l.org_id = ${orgId} and l.hour = d.hour)\n',
+      find: '       and d.hour not in (select l.hour from usage_late_hours l where l.org_id = ${orgId})\n',
       put: '\n',
       bug: 'a late hour counts twice',
     },
@@ -83,8 +83,8 @@ export const REPORTS: Area = {
     },
     {
       file: STORE,
-      find: 'order by sum(requests) desc, provider_slug`,',
-      put: 'order by sum(requests), provider_slug`,',
+      find: 'order by sum(requests) desc, provider_slug`;',
+      put: 'order by sum(requests), provider_slug`;',
       bug: 'the provider that is used least comes first',
     },
     {
