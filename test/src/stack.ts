@@ -25,6 +25,9 @@ interface StackDatabase {
   drop(): Promise<void>;
 }
 
+/** Of the owner of every {@link Tenant}. */
+export const TENANT_PASSWORD = 'correct horse battery';
+
 /** One organization with its owner's session and helpers over the public API. */
 export interface Tenant {
   readonly session: string;
@@ -130,7 +133,7 @@ export class Stack {
   async tenant(): Promise<Tenant> {
     const signup = await this.call('POST', '/v1/auth/signup', null, {
       email: `${randomBytes(6).toString('hex')}@example.com`,
-      password: 'correct horse battery',
+      password: TENANT_PASSWORD,
       name: 'Owner',
       orgName: 'Acme',
     });

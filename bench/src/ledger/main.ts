@@ -1,8 +1,8 @@
 /**
- * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,export,ingest]`: seeds the ledger by SQL (default
+ * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,export,ingest,paint]`: seeds the ledger by SQL (default
  * 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over HTTP,
  * the memory of an export of the busy agent's rows, and ingest over gRPC. Embedded Postgres with the settings of
- * `npm start`, loopback only; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
+ * `npm start`, loopback only; `paint`, only when it is named, measures the dashboard in chromium-headless-shell; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { machine, writeReport } from '../report.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-load.js';
 import { KeptLedger } from './kept-ledger.js';
+import { timePaint } from './paint.js';
 import { timeQueries } from './query-times.js';
 
 const { values, positionals } = parseArgs({
@@ -40,6 +41,10 @@ async function phase(name: string, measure: () => Promise<unknown>): Promise<voi
 }
 try {
   await phase('queries', () => timeQueries(ledger.api, ledger.seeded));
+  await phase('paint', async () => {
+    await ledger.freshControl();
+    return timePaint(ledger.api, ledger.seeded.busyAgentId);
+  });
   await phase('export', async () => {
     const { busyAgentId } = ledger.seeded;
     const exported = async (format: 'csv' | 'json', slow = false) => {

@@ -1,7 +1,9 @@
 /** Asks before what cannot be taken back; for the gravest, one types the name of what will be gone. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { Failure } from './failure.js';
+import { formProblem } from './form-problem.js';
+
+const NO_FIELDS = {};
 
 interface ConfirmProps {
   readonly opened: boolean;
@@ -29,6 +31,7 @@ export function Confirm({ opened, onClose, title, children, action, typed, onCon
         }}
       >
         <Stack gap="md">
+          {formProblem(error, NO_FIELDS).above}
           <Text size="sm" component="div">
             {children}
           </Text>
@@ -41,7 +44,6 @@ export function Confirm({ opened, onClose, title, children, action, typed, onCon
               data-autofocus
             />
           )}
-          {error !== null && error !== undefined && <Failure error={error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

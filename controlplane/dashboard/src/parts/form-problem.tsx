@@ -33,10 +33,10 @@ function Above({ error, isNamed }: AboveProps) {
   const place = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a further refusal leads there again
   useEffect(() => {
-    if (!isNamed) return place.current?.scrollIntoView({ block: 'nearest' });
-    const field = place.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    const form = place.current?.closest('form');
+    const field = isNamed ? form?.querySelector<HTMLElement>('[aria-invalid="true"]') : place.current;
     // A choice opens its list when it gets the focus, over the very words that say what is wrong.
-    if (field?.ariaHasPopup === 'listbox') field.scrollIntoView({ block: 'nearest' });
+    if (!isNamed || field?.ariaHasPopup === 'listbox') field?.scrollIntoView({ block: 'nearest' });
     else field?.focus();
   }, [error, isNamed]);
   return (

@@ -22,6 +22,8 @@ export const theme = createTheme({
   },
   components: {
     Card: { defaultProps: { withBorder: true, padding: 'lg' } },
+    // What may be left out says so; the rest is needed.
+    InputWrapper: { defaultProps: { withAsterisk: false } },
     Drawer: { defaultProps: dismiss },
     // Its placeholder is no item of a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },

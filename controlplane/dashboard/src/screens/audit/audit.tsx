@@ -1,5 +1,5 @@
 /** Who changed what, and from where. */
-import { Button, Code, Group, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Code, Group, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useWhyNot } from '../../api/role.js';
@@ -99,17 +99,18 @@ function Trail() {
           {
             header: 'Who',
             cell: ({ actor }) => (
-              <Button
-                variant="transparent"
-                size="compact-sm"
-                px={0}
-                fw={400}
-                maw={220}
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                c="inherit"
+                underline="always"
+                className="acg-break acg-who"
                 title="Only what they did"
                 onClick={() => set({ actor: actorId(actor) ?? '' })}
               >
                 {whoDid(actor)}
-              </Button>
+              </Anchor>
             ),
           },
           { header: 'Did', cell: ({ action }) => <Code>{action}</Code> },

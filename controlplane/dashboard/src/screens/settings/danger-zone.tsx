@@ -27,7 +27,7 @@ export function DangerZone() {
       </Title>
       <Stack gap="md">
         <Group justify="space-between" gap="md">
-          <Text size="sm" flex={1}>
+          <Text size="sm" flex="1 1 240px">
             Leave {name}. You need an invitation to come back.
           </Text>
           <GuardedButton needs="viewer" variant="default" onClick={() => setOpen('leave')}>
@@ -35,7 +35,7 @@ export function DangerZone() {
           </GuardedButton>
         </Group>
         <Group justify="space-between" gap="md">
-          <Text size="sm" flex={1}>
+          <Text size="sm" flex="1 1 240px">
             Delete {name} with all agents, keys and credentials. Calls under way end.
           </Text>
           <GuardedButton needs="owner" color="red" variant="light" onClick={() => setOpen('delete')}>

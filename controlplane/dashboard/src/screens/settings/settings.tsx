@@ -17,7 +17,7 @@ export function SettingsPage() {
     <>
       <PageHeader title="Settings" />
       <Tabs value={values.tab} onChange={(tab) => set({ tab: tab ?? 'account' })} keepMounted={false}>
-        <Tabs.List mb="lg">
+        <Tabs.List mb="lg" className="acg-tabs">
           <Tabs.Tab value="account">Account</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
           <Tabs.Tab value="tokens">Tokens</Tabs.Tab>

@@ -51,7 +51,7 @@ const Arrived = ({ call }: { readonly call: Call }) => (
   <Stack gap="md">
     <Card className="acg-arrived" padding="md" role="status">
       <Group gap="sm" wrap="nowrap" align="flex-start">
-        <CircleCheck size={20} aria-hidden color="var(--acg-good)" />
+        <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
         <div>
           <Text fw={600}>The first call is here: {call.status}</Text>
           <Text size="sm" className="acg-numbers acg-break">
