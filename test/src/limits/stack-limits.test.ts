@@ -194,7 +194,7 @@ test('limits: a raised limit takes effect on the running window', async () => {
 
 test('self: shows what is left and consumes nothing', async () => {
   const { token } = await newAgent({ rpmLimit: 10, budgetCentsMonthly: 100 });
-  await call(urls[0]!, token, 'self', 20_000);
+  await call(urls[0]!, token, 'self', 20_001);
   const look = async (): Promise<unknown> => {
     const { body } = await send(`${urls[1]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
     return body.json();
@@ -205,6 +205,8 @@ test('self: shows what is left and consumes nothing', async () => {
     limits: { rpm: 10, rpd: 10_000, budgetCents: 100 },
     providers: [{ slug: 'openai', rpmRemaining: 9, rpdRemaining: 9_999 }],
     spentCents: 5,
+    spentUsd: 0.050_003, // 2.5 µ$ a token, half up
+    budgets: [{ scope: 'agent', budgetCents: 100, spentCents: 5, spentUsd: 0.050_003, heldCents: 0, heldUsd: 0 }],
   });
 });
 

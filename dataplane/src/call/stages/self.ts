@@ -1,8 +1,8 @@
 /**
  * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
  *
- *   { agent {id, name, slug, status}, limits {rpm, rpd, budgetCents}, spentCents, month, budgetResetAt,
- *     budgets [{scope, budgetCents, spentCents, heldCents}], providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt, policy}] }
+ *   { agent {id, name, slug, status}, limits {rpm, rpd, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
+ *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}], providers [{slug, status, circuit, rpmRemaining, rpmResetAt, rpdRemaining, rpdResetAt, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -51,6 +51,7 @@ function describe(
     },
     limits: describeLimits(context.terms.limits),
     spentCents: standing === null ? null : shown(BUDGET, standing.spends[0]!.spentNanos),
+    spentUsd: standing === null ? null : usd(standing.spends[0]!.spentNanos),
     budgets: describeBudgets(standing, context.terms.limits),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
@@ -89,7 +90,7 @@ function describeWindows(limits: Limits, window: WindowStanding | undefined): Re
   return figures;
 }
 
-/** `[{scope, budgetCents, spentCents, heldCents}]` of every scope that has a budget. */
+/** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope that has a budget. */
 function describeBudgets(standing: AgentStanding | null, limits: Limits): readonly object[] {
   return MONEY_ROWS.flatMap((at) => {
     const row = LIMIT_TABLE[at]!;
@@ -98,6 +99,19 @@ function describeBudgets(standing: AgentStanding | null, limits: Limits): readon
     const spend = standing?.spends.find((one) => one.row === at);
     const cents = (nanos: number | undefined): number | null => (nanos === undefined ? null : shown(row, nanos));
     const { scope } = row;
-    return [{ scope, budgetCents, spentCents: cents(spend?.spentNanos), heldCents: cents(spend?.heldNanos) }];
+    return [
+      {
+        scope,
+        budgetCents,
+        spentCents: cents(spend?.spentNanos),
+        heldCents: cents(spend?.heldNanos),
+        spentUsd: usd(spend?.spentNanos),
+        heldUsd: usd(spend?.heldNanos),
+      },
+    ];
   });
 }
+
+/** To six decimals: what whole cents do not show. */
+const usd = (nanos: number | undefined): number | null =>
+  nanos === undefined ? null : Math.round(nanos / 1_000) / 1e6;
