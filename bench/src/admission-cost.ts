@@ -98,7 +98,7 @@ function holdUs(): void {
   const one = (): number => {
     const { outputTokensMax, refers, fast } = holdFacts(body)!;
     const call = { model: 'gpt-5-mini', tokensIn: body.length, tokensOut: outputTokensMax ?? 0, units: 1 };
-    return prices.boundOf(upstream, { ...call, refers, fast, videoSeconds: 0 });
+    return prices.boundOf(upstream, { ...call, refers, fast, videoSeconds: 0, images: 0 });
   };
   const read = (): void => {
     const reader = bodyReader('json', ['content-type', 'application/json']);

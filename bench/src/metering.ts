@@ -27,6 +27,7 @@ const options = (usageFormat: MeterOptions['usageFormat'], path: string, content
   requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
   requestItems: 0,
+  requestOrder: null,
   status: 200,
   contentType,
   contentEncoding: null,

@@ -374,6 +374,7 @@ test('the price of this file', () => {
     refers: false,
     fast: false,
     videoSeconds: 0,
+    images: 0,
     units: 0,
   };
   expect(prices.boundOf(upstream, bound)).toBe(TOKEN_OUT_NANOS);

@@ -25,6 +25,7 @@ export interface BoundedCall {
   readonly refers: boolean;
   readonly fast: boolean;
   readonly videoSeconds: number;
+  readonly images: number;
   /** How often a per-request price is due. */
   readonly units: number;
 }
@@ -32,7 +33,7 @@ export interface BoundedCall {
 export interface CallMetering {
   /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
   bodyBytesWanted(x: RoutedExchange): number;
-  /** Reads the whole body (sets requestModel, requestItems, usageAsked) and returns the bytes to send. */
+  /** Reads the whole body (sets requestModel, requestItems, requestOrder, usageAsked) and returns the bytes to send. */
   request(x: RoutedExchange, body: Buffer): Buffer;
   /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
   requestObserver(x: RoutedExchange): RequestScanner | null;

@@ -10,7 +10,7 @@ import type { Connection } from '../http1/upstream-call.js';
 import type { UsageMeter } from '../metering/meter.js';
 import type { BodyReader } from '../policy/body-models.js';
 import type { ObjectRequest } from '../s3/object-request.js';
-import type { RequestScanner } from '../scan/request-scanner.js';
+import type { Order, RequestScanner } from '../scan/request-scanner.js';
 import type { ProxyTarget } from '../upstream/target.js';
 import type { TokenPosition } from '../upstream/token-position.js';
 import type { AgentResponse, Handshake, UpgradableResponse } from './agent-response.js';
@@ -123,6 +123,8 @@ export class Exchange {
   requestModel: string | null = null;
   /** Items of a request body that is a JSON array. */
   requestItems = 0;
+  /** What speech or images it asks for. */
+  requestOrder: Order | null = null;
   /** Bytes of base64 and the like in it. */
   requestBlobBytes = 0;
   /** The body was edited so that the stream reports usage: what the caller did not ask for is taken out again. */

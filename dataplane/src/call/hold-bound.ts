@@ -1,5 +1,5 @@
 /** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
-import { isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
+import { isDrawing, isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
 import { bodyReader } from '../policy/body-models.js';
 import { callPlace } from '../policy/call-rules.js';
 import { holdFacts } from '../policy/hold-facts.js';
@@ -43,6 +43,7 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
       refers: false,
       fast: false,
       videoSeconds: 0,
+      images: 0,
       units: UNITS_MAX,
     });
   }
@@ -54,6 +55,7 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
       refers: false,
       fast: false,
       videoSeconds: 0,
+      images: 0,
       units: 1,
     });
   }
@@ -66,12 +68,14 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const { outputTokensMax, answers, refers, fast } = facts;
   const tokensOut = (outputTokensMax ?? terms.holdMaxOutputTokens) * answers;
   x.heldOutput = { tokens: tokensOut, stated: outputTokensMax !== null, answers, fast };
-  const videoSeconds = isVideo(plainPath(target.rest)) ? VIDEO_SECONDS_MAX : 0;
+  const path = plainPath(target.rest);
+  const videoSeconds = isVideo(path) ? VIDEO_SECONDS_MAX : 0;
+  const images = isDrawing(path) ? answers : 0;
   let nanos = 0;
   for (const model of x.bodyModels) {
     nanos = Math.max(
       nanos,
-      metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, videoSeconds, units: 1 }),
+      metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, videoSeconds, images, units: 1 }),
     );
   }
   return nanos;
@@ -83,7 +87,16 @@ const NO_FACTS = { outputTokensMax: null, answers: 1, background: false, refers:
 export function outputRate(x: RoutedExchange, { fast }: HeldOutput, metering: Pick<CallMetering, 'bound'>): number {
   let nanos = 0;
   for (const model of x.bodyModels ?? []) {
-    const many = { model, tokensIn: 0, tokensOut: RATE_TOKENS, refers: false, fast, videoSeconds: 0, units: 0 };
+    const many = {
+      model,
+      tokensIn: 0,
+      tokensOut: RATE_TOKENS,
+      refers: false,
+      fast,
+      videoSeconds: 0,
+      images: 0,
+      units: 0,
+    };
     nanos = Math.max(nanos, metering.bound(x, many));
   }
   return nanos / RATE_TOKENS;

@@ -28,6 +28,7 @@ function exchange(routed: object = {}): RoutedExchange {
     body: { bytes: 100 },
     requestModel: null,
     requestItems: 0,
+    requestOrder: null,
     requestBlobBytes: 0,
     requestScanner: null,
     usageAsked: false,

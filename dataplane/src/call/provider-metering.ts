@@ -2,11 +2,12 @@
 
 import { formatMonth } from '../counters/calendar-month.js';
 import { createMeter } from '../metering/create-meter.js';
+import { isDrawing, isSpeech, plainPath } from '../metering/estimate.js';
 import { editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
 import type { LineReading, UsageReading } from '../metering/meter.js';
 import { UsageFilter } from '../metering/usage-filter.js';
 import type { PriceTable } from '../pricing/price.js';
-import { RequestScanner, scanRequest } from '../scan/request-scanner.js';
+import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { BoundedCall, CallMetering, Price } from './call-metering.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
@@ -38,25 +39,17 @@ export class ProviderMetering implements CallMetering {
       return edited ?? body;
     }
     if (isRead(x)) {
-      const facts = scanRequest(body, headerOf(x, 'content-type'));
-      x.requestModel = facts.model;
-      x.requestItems = facts.items;
-      x.requestBlobBytes = facts.blobBytes;
+      keepFacts(x, scanRequest(body, headerOf(x, 'content-type'), isOrder(x)));
     }
     return body;
   }
 
   requestObserver(x: RoutedExchange): RequestScanner | null {
-    return isRead(x) ? new RequestScanner(headerOf(x, 'content-type')) : null;
+    return isRead(x) ? new RequestScanner(headerOf(x, 'content-type'), isOrder(x)) : null;
   }
 
   response(x: RoutedExchange, head: ResponseHead): BodyEdit | null {
-    if (x.requestScanner !== null) {
-      const facts = x.requestScanner.facts();
-      x.requestModel = facts.model;
-      x.requestItems = facts.items;
-      x.requestBlobBytes = facts.blobBytes;
-    }
+    if (x.requestScanner !== null) keepFacts(x, x.requestScanner.facts());
     const { target, upstream } = x.routed;
     x.meter = createMeter({
       usageFormat: upstream.usageFormat,
@@ -66,6 +59,7 @@ export class ProviderMetering implements CallMetering {
       requestBlobBytes: x.requestBlobBytes,
       requestModel: x.requestModel,
       requestItems: x.requestItems,
+      requestOrder: x.requestOrder,
       status: x.upstreamStatus,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
@@ -91,6 +85,20 @@ export class ProviderMetering implements CallMetering {
   price(x: RoutedExchange, reading: UsageReading): Price {
     return this.#prices.costOf({ upstream: x.routed.upstream, reading });
   }
+}
+
+function keepFacts(x: Exchange, { model, items, order, blobBytes }: RequestFacts): void {
+  x.requestModel = model;
+  x.requestItems = items;
+  x.requestOrder = order;
+  x.requestBlobBytes = blobBytes;
+}
+
+/** Calls that some models bill by what is asked for. */
+function isOrder({ routed: { target, upstream } }: RoutedExchange): boolean {
+  if (upstream.usageFormat !== 'openai') return false;
+  const path = plainPath(target.rest);
+  return isSpeech(path) || isDrawing(path);
 }
 
 /** Whether the answer may hold usage that another call brings again: results of a batch, a background answer. */

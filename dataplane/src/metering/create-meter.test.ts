@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Order, scanRequest } from '../scan/request-scanner.js';
 import { createMeter } from './create-meter.js';
 import type { LineReading, MeterOptions, UsageReading } from './meter.js';
 import {
@@ -25,6 +26,7 @@ const base: MeterOptions = {
   requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
   requestItems: 0,
+  requestOrder: null,
   status: 200,
   contentType: JSON_TYPE,
   contentEncoding: null,
@@ -630,5 +632,43 @@ describe('meter: what has a price by the second or by the piece', () => {
       source: 'estimated',
       tokensOut: 3 * 4_160,
     });
+  });
+
+  it('speech costs the characters that are to be said, or the seconds that were', () => {
+    const path = '/v1/audio/speech';
+    const order = scanRequest(
+      Buffer.from(JSON.stringify({ model: 'tts-1', input: '你好 "😀"\n', voice: 'nova' })),
+      JSON_TYPE,
+      true,
+    ).order!;
+    expect(order).toMatchObject({ characters: 7, textBytes: 14 });
+    const spoken = (contentType: string, bytes: number, requestOrder: Order | null = order) =>
+      read({ path, contentType, requestOrder, requestBytes: 90 }, Buffer.alloc(bytes));
+    // 14 bytes are 4 tokens of text, and 6 of audio for each, whatever the format makes of them
+    for (const bytes of [100, 50_000]) {
+      expect(spoken('audio/mpeg', bytes)).toMatchObject({ source: 'estimated', tokensInUncached: 4, tokensOut: 24 });
+    }
+    expect(spoken('audio/mpeg', 2_304_000).tokensOut).toBe(1_000); // far longer than the text: as if it were PCM
+    // A minute of 24 kHz with 16 bits: 1 250 tokens
+    expect(spoken('audio/wav', 60 * 48_000).tokensOut).toBe(1_250);
+    expect(spoken('audio/pcm', 60 * 48_000).extras.characters).toBe(7);
+    // Not read: as many characters as bytes, at most, and what the bytes of the answer say
+    const unread = spoken('audio/mpeg', 500_000, null);
+    expect([unread.extras.characters, unread.tokensOut]).toEqual([90, 1_250]);
+  });
+
+  it('images without usage are of the kind that was asked for', () => {
+    const path = '/v1/images/generations';
+    const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"}]}');
+    const kind = (asked: object): unknown => {
+      const { order } = scanRequest(Buffer.from(JSON.stringify({ model: 'dall-e-3', ...asked })), JSON_TYPE, true);
+      const { extras } = read({ path, requestOrder: order }, images);
+      return [extras.images, extras.imageKind];
+    };
+    expect(kind({})).toEqual([2, '1024x1024']);
+    expect(kind({ size: '1024x1792', quality: 'standard' })).toEqual([2, '1024x1792']);
+    expect(kind({ size: '1024x1792', quality: 'hd' })).toEqual([2, 'hd 1024x1792']);
+    const reported = '{"data":[{"b64_json":"A"}],"usage":{"input_tokens":5,"output_tokens":272,"total_tokens":277}}';
+    expect(read({ path }, Buffer.from(reported)).extras.images).toBe(0);
   });
 });

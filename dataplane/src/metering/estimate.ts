@@ -3,11 +3,17 @@
  * about 4 bytes a token (against o200k: English +1 %, German +2 %, Chinese +3 %, code −13 %; measured 2026-11-20).
  * A real tokenizer is not used: all of them are quadratic on repeated characters, so an agent could stop the gateway.
  */
+import type { MeterOptions } from './meter.js';
 import { TOKENS_MAX } from './usage-fields.js';
 
 const TEXT_BYTES_PER_TOKEN = 4;
 /** Speech: $0.015 a minute at $12 per MTok is 1 250 tokens for about 0.5 MB of default MP3 (gpt-4o-mini-tts). */
 const AUDIO_BYTES_PER_TOKEN = 400;
+/** The same of PCM and WAV, 24 kHz with 16 bits: exact, however it is spoken. */
+const PCM_BYTES_PER_TOKEN = (60 * 48_000) / 1_250;
+/** A minute has about 208 tokens of text: 877 of them became 256 s (s-anand.net, 2025-11). */
+const SPOKEN_TOKENS_PER_TEXT_TOKEN = 6;
+const PCM_TYPE = /^audio\/(?:x-)?(?:pcm|wave?|l16)\b/i;
 
 /** An image of 500 kB in base64 is about 1 500 tokens, a page of a PDF of 100 kB about 2 000: something between. */
 const BLOB_BYTES_PER_TOKEN = 100;
@@ -22,7 +28,19 @@ export const IMAGE_TOKENS_IN_MAX = 4_000;
 export const heardSeconds = (bytes: number): number => Math.ceil(bytes / HEARD_BYTES_PER_SECOND);
 export const heardTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / HEARD_BYTES_PER_TOKEN));
 export const textTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / TEXT_BYTES_PER_TOKEN));
-export const audioTokens = (bytes: number): number => Math.min(TOKENS_MAX, Math.ceil(bytes / AUDIO_BYTES_PER_TOKEN));
+
+/**
+ * Tokens of spoken audio. Packed formats differ tenfold in bytes a second, so there the text says how long it is; at least
+ * what the bytes would be as PCM, which no format exceeds.
+ */
+export function spokenTokens(bytes: number, { contentType, requestOrder }: MeterOptions): number {
+  const asPcm = Math.ceil(bytes / PCM_BYTES_PER_TOKEN);
+  const ofText = SPOKEN_TOKENS_PER_TEXT_TOKEN * textTokens(requestOrder?.textBytes ?? 0);
+  let tokens = Math.ceil(bytes / AUDIO_BYTES_PER_TOKEN);
+  if (PCM_TYPE.test(contentType ?? '')) tokens = asPcm;
+  else if (ofText > 0) tokens = Math.max(ofText, asPcm);
+  return Math.min(TOKENS_MAX, tokens);
+}
 
 /** Input of a request of which `blobBytes` are packed data. */
 export const requestTokens = (bytes: number, blobBytes: number): number =>
@@ -35,6 +53,8 @@ export const encodedEventTokens = (bytes: number): number => Math.min(TOKENS_MAX
 /** The longest video that can be asked for at once. */
 export const VIDEO_SECONDS_MAX = 20;
 export const isVideo = (path: string): boolean => path.includes('/videos');
+export const isSpeech = (path: string): boolean => path.endsWith('/audio/speech');
+export const isDrawing = (path: string): boolean => path.includes('/images/');
 
 const PLAIN_PATH = /^(?:\/[a-z0-9_.-]+)+$/;
 

@@ -56,7 +56,13 @@ export function editChatRequest(body: Buffer): ChatRequest {
   const members = new Members(PATHS, 3);
   members.read(body, 0, body.length);
   const streamed = members.text(STREAM) === 'true';
-  const facts = { model: parseString(members.text(MODEL)), streamed, items: 0, blobBytes: members.blobBytes };
+  const facts = {
+    model: parseString(members.text(MODEL)),
+    streamed,
+    items: 0,
+    order: null,
+    blobBytes: members.blobBytes,
+  };
   const isSure = members.isWhole && body[members.rootStart] === OPEN_BRACE && members.count(STREAM) === 1;
   if (!streamed || !isSure) return { facts, edited: null };
   return { facts, edited: addUsage(body, members) };

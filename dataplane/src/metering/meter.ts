@@ -1,5 +1,6 @@
 /** Reading usage off a tee of the response (docs/contract.md#usage). Bytes are never changed here. */
 import type { UsageFormat } from '../context/agent-context.js';
+import type { Order } from '../scan/request-scanner.js';
 import type { DrawnImages } from './drawn-images.js';
 
 interface TokenCounts {
@@ -43,6 +44,12 @@ interface BillingExtras {
   readonly drawn: DrawnImages | null;
   readonly videoSeconds: number;
   readonly largeVideo: boolean;
+  /** Of a text that is spoken. */
+  readonly characters: number;
+  /** Images of an answer without usage. */
+  readonly images: number;
+  /** As price lists name it: `1024x1792`, `hd 1024x1024`; `''` where there are none. */
+  readonly imageKind: string;
   /** Part of tokensCacheWrite with a 1 h lifetime (dearer at Anthropic). */
   readonly cacheWrite1h: number;
   /** Parts of tokensInUncached and of tokensOut that have prices of their own on some models. */
@@ -85,6 +92,8 @@ export interface MeterOptions {
   readonly requestModel: string | null;
   /** Items of a JSON array that is the whole request body (resend batch); 0 when it is none or was not read. */
   readonly requestItems: number;
+  /** From `scanRequest`: what speech or images were asked for. */
+  readonly requestOrder: Order | null;
   /** Upstream status. */
   readonly status: number;
   /** Header values of the response; null when absent. */

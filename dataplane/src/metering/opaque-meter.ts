@@ -1,4 +1,4 @@
-import { audioTokens, plainPath } from './estimate.js';
+import { isSpeech, plainPath, spokenTokens } from './estimate.js';
 import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageReading } from './meter.js';
 import type { UsageReader } from './usage-reader.js';
 
@@ -13,7 +13,7 @@ export class OpaqueMeter implements BodyMeter {
   constructor(options: MeterOptions, reader: UsageReader) {
     this.#options = options;
     this.#reader = reader;
-    this.#isSpeech = plainPath(options.path).endsWith('/audio/speech');
+    this.#isSpeech = isSpeech(plainPath(options.path));
   }
 
   observe(chunk: Buffer): void {
@@ -21,7 +21,7 @@ export class OpaqueMeter implements BodyMeter {
   }
 
   get tokensOutSeen(): number {
-    return this.#isSpeech ? audioTokens(this.#bytes) : KNOWN_AT_END;
+    return this.#isSpeech ? spokenTokens(this.#bytes, this.#options) : KNOWN_AT_END;
   }
 
   unreadable(encodedBytes: number): void {

@@ -12,7 +12,6 @@ import { asObject, parseObject, parseString } from '../scan/json-text.js';
 import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
 import {
-  audioTokens,
   encodedEventTokens,
   encodedTextTokens,
   HEARD_TOKENS_PER_SECOND,
@@ -20,9 +19,12 @@ import {
   heardTokens,
   IMAGE_TOKENS_IN_MAX,
   IMAGE_TOKENS_OUT,
+  isDrawing,
+  isSpeech,
   isVideo,
   plainPath,
   requestTokens,
+  spokenTokens,
   textTokens,
   VIDEO_SECONDS_MAX,
 } from './estimate.js';
@@ -340,16 +342,32 @@ function estimateOf(path: string, facts: BodyFacts, deltas: number, images: numb
     counts.inUncached = 0;
     counts.videoSeconds = VIDEO_SECONDS_MAX;
     counts.largeVideo = true;
-  } else if (path.includes('/images/')) {
+  } else if (isDrawing(path)) {
+    counts.images = Math.max(1, images);
+    counts.imageKind = imageKind(facts.options);
     counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
-    counts.out = IMAGE_TOKENS_OUT * Math.max(1, images);
+    counts.out = IMAGE_TOKENS_OUT * counts.images;
   } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);
-  else if (path.endsWith('/audio/speech')) counts.out = audioTokens(facts.bytes + facts.encodedBytes);
+  else if (isSpeech(path)) speak(counts, facts);
   else if (!path.endsWith('/embeddings')) {
     const tokens = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
     counts.out = Math.min(tokens, facts.options.tokensOutMax ?? tokens);
   }
   return counts;
+}
+
+/** Some models are billed by what is to be said, others by what was said. */
+function speak(counts: Counts, { bytes, encodedBytes, options }: BodyFacts): void {
+  const { requestOrder, requestBytes } = options;
+  counts.characters = requestOrder?.characters || requestBytes;
+  if (requestOrder !== null && requestOrder.textBytes > 0) counts.inUncached = textTokens(requestOrder.textBytes);
+  counts.out = spokenTokens(bytes + encodedBytes, options);
+}
+
+/** As price lists name it: `1024x1792`, `hd 1024x1024`. */
+function imageKind({ requestOrder }: MeterOptions): string {
+  const size = requestOrder?.size || '1024x1024';
+  return requestOrder?.quality === 'hd' ? `hd ${size}` : size;
 }
 
 function errorOf(text: string | null): string {

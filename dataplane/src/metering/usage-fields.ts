@@ -32,6 +32,9 @@ export interface Counts {
   videoSeconds: number;
   /** The video is of the larger size, which costs more. */
   largeVideo: boolean;
+  characters: number;
+  images: number;
+  imageKind: string;
 }
 
 /** Far above any context window; a larger figure is a lie or an accident and is not booked. */
@@ -57,6 +60,9 @@ export const emptyCounts = (): Counts => ({
   drawn: null,
   videoSeconds: 0,
   largeVideo: false,
+  characters: 0,
+  images: 0,
+  imageKind: '',
 });
 
 /** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */

@@ -1,5 +1,5 @@
 /** The most that a call can cost by a plan, whatever of its input turns out to be cached, read aloud or drawn. Pure. */
-import type { PricePlan } from './price-plan.js';
+import { dearestImagePico, type PricePlan } from './price-plan.js';
 
 export interface BoundedCost {
   /** Null: no model is used. */
@@ -11,6 +11,7 @@ export interface BoundedCost {
   readonly fast: boolean;
   /** That may be made. */
   readonly videoSeconds: number;
+  readonly images: number;
   /** How often a per-request price is due. */
   readonly units: number;
 }
@@ -23,7 +24,8 @@ const PICO_PER_NANO = 1_000;
 /** Anthropic's surcharge for a region, in percent. */
 const REGION_PERCENT = 110;
 
-export function boundNanos(plan: PricePlan, { tokensIn, tokensOut, refers, fast, videoSeconds }: BoundedCost): number {
+export function boundNanos(plan: PricePlan, call: BoundedCost): number {
+  const { tokensIn, tokensOut, refers, fast, videoSeconds, images } = call;
   const context = plan.contextTokens ?? CONTEXT_TOKENS;
   const input = refers ? context : Math.min(tokensIn, plan.contextTokens ?? tokensIn);
   let inRate = 0;
@@ -42,8 +44,11 @@ export function boundNanos(plan: PricePlan, { tokensIn, tokensOut, refers, fast,
   }
   const heardPico = Math.ceil(tokensIn / HEARD_BYTES_PER_SECOND_MIN) * plan.picoPerAudioSecond;
   const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
+  // A character has a byte at least.
+  const spokenPico = tokensIn * plan.picoPerCharacter;
+  const drawnPico = plan.picoPerImage === null ? 0 : images * dearestImagePico(plan.picoPerImage);
   let percent = fast ? plan.fastPercent : 100;
   if (plan.vendor === 'anthropic') percent = (percent * REGION_PERCENT) / 100;
   const tokensPico = ((input * inRate + tokensOut * outRate) * percent) / 100;
-  return Math.ceil((tokensPico + heardPico + videoPico) / PICO_PER_NANO);
+  return Math.ceil((tokensPico + heardPico + videoPico + spokenPico + drawnPico) / PICO_PER_NANO);
 }

@@ -13,6 +13,10 @@ export interface KnownPrice {
   /** UTC day from which it holds; of several, the latest that has begun counts. */
   readonly from: string;
   readonly base: ListPrice;
+  /** USD. */
+  readonly perMillionCharacters?: number;
+  /** USD by size, and `hd ` before it. */
+  readonly perImage?: Readonly<Record<string, number>>;
   /** USD per second of video, and of video in the larger size. */
   readonly perVideoSecond?: { readonly base: number; readonly large: number };
   /** The whole request's price when the prompt has more tokens than this. */
@@ -47,9 +51,37 @@ export const KNOWN_PRICES: readonly KnownPrice[] = [
     base: { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10, cacheWrite1h: 16 },
   },
   { provider: 'anthropic', models: ['claude-mythos-5-1'], from: '2026-09-01', base: { ...FABLE, cacheRead: 0.25 } },
-  // Speech is billed by the character ($15 and $30 a million) and reports no usage: 4 characters an estimated token.
-  { provider: 'openai', models: ['tts-1'], from: '2023-11-06', base: { input: 60, output: 0 } },
-  { provider: 'openai', models: ['tts-1-hd'], from: '2023-11-06', base: { input: 120, output: 0 } },
+  // Speech that reports no usage (developers.openai.com/api/docs/models/tts-1, …/tts-1-hd).
+  { provider: 'openai', models: ['tts-1', 'tts-1-1106'], from: '2023-11-06', base: FREE, perMillionCharacters: 15 },
+  {
+    provider: 'openai',
+    models: ['tts-1-hd', 'tts-1-hd-1106'],
+    from: '2023-11-06',
+    base: FREE,
+    perMillionCharacters: 30,
+  },
+  // Images by the piece: OpenAI itself has taken them off, other hosts of its models have them.
+  {
+    provider: 'openai',
+    models: ['dall-e-3'],
+    from: '2023-11-06',
+    base: FREE,
+    perImage: {
+      '1024x1024': 0.04,
+      '1024x1792': 0.08,
+      '1792x1024': 0.08,
+      'hd 1024x1024': 0.08,
+      'hd 1024x1792': 0.12,
+      'hd 1792x1024': 0.12,
+    },
+  },
+  {
+    provider: 'openai',
+    models: ['dall-e-2'],
+    from: '2022-11-03',
+    base: FREE,
+    perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 },
+  },
   // Video is billed by the second that was asked for; the larger size has 1792 x 1024.
   { provider: 'openai', models: ['sora-2'], from: '2025-10-06', base: FREE, perVideoSecond: { base: 0.1, large: 0.1 } },
   {

@@ -31,6 +31,8 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
     // The library knows no seconds of video: whatever makes some costs the dearest that is known.
     picoPerVideoSecond: DEAREST_VIDEO_PICO,
     picoPerLargeVideoSecond: DEAREST_VIDEO_PICO,
+    picoPerCharacter: 0,
+    picoPerImage: null,
     fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
     contextTokens: found.model.context_window ?? null,
     vendor: found.provider.id === 'openai' || found.provider.id === 'anthropic' ? found.provider.id : null,

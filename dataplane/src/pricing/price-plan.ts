@@ -30,6 +30,10 @@ export interface PricePlan {
   readonly picoPerVideoSecond: number;
   /** Of the larger size. */
   readonly picoPerLargeVideoSecond: number;
+  /** Of text that is spoken. */
+  readonly picoPerCharacter: number;
+  /** By kind ({@link UsageReading}: `imageKind`); null where images cost their tokens. */
+  readonly picoPerImage: ReadonlyMap<string, number> | null;
   /** Whose surcharges and discounts apply; null = none are known. */
   readonly vendor: 'openai' | 'anthropic' | null;
   /** The fast (once: priority) tier in percent of the list price. */
@@ -51,7 +55,10 @@ export interface ListPrice {
   readonly imageOut?: number | undefined;
 }
 
-/** $2.50 per 1000 calls, and $0.03 for each GB of a container (OpenAI). */
+/**
+ * $2.50 per 1000 calls, and $0.03 for each GB of a container in 20 minutes (OpenAI; by the minute since 2026-06-02). How
+ * long it runs is not reported: one lives 20 minutes after its last use, if nobody ends it before.
+ */
 const PICO_PER_FILE_SEARCH = 2_500_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;
 /** Anthropic: $0.05 an hour, five minutes at least; how long it ran is not reported, nor what of it is free. */
@@ -103,6 +110,8 @@ export function tokensCostNanos(plan: PricePlan, reading: UsageReading): number 
   sum.add(extras.containers, PICO_PER_CONTAINER);
   sum.add(extras.codeSessions, PICO_PER_CODE_SESSION);
   sum.add(extras.audioSeconds, plan.picoPerAudioSecond);
+  sum.add(extras.characters, plan.picoPerCharacter);
+  if (plan.picoPerImage !== null) sum.add(extras.images, picoOfImage(plan.picoPerImage, extras.imageKind));
   sum.add(extras.videoSeconds, extras.largeVideo ? plan.picoPerLargeVideoSecond : plan.picoPerVideoSecond);
   return sum.nanos();
 }
@@ -116,6 +125,12 @@ export function drawnNanos({ bands }: PricePlan, { tokensIn, imageTokensIn, toke
   sum.add(tokensOut, rates.imageOut);
   return sum.nanos();
 }
+
+/** A kind that is not on the list costs what the dearest does. */
+const picoOfImage = (prices: ReadonlyMap<string, number>, kind: string): number =>
+  prices.get(kind) ?? dearestImagePico(prices);
+
+export const dearestImagePico = (prices: ReadonlyMap<string, number>): number => Math.max(...prices.values());
 
 function bandOf(plan: PricePlan, reading: UsageReading): Band {
   const tokensIn = reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;

@@ -26,6 +26,8 @@ const custom = (slug: string, origin: string): PricedUpstream => ({
   origin,
 });
 
+const image = (images: number, imageKind: string) => ({ images, imageKind, out: images * 4_160 });
+
 function usage(
   model: string | null,
   counts: Partial<ReturnType<typeof emptyCounts>>,
@@ -87,6 +89,15 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     ],
     // $0.05 an hour, five minutes
     ['code execution', anthropic, usage('claude-haiku-4-5', { codeSessions: 1 }), 4_166_667],
+    // By the piece: what the model has tokens for beside costs nothing
+    ['tts-1', openai, usage('tts-1', { characters: 1_000, inUncached: 250, out: 1_500 }), 15_000_000],
+    ['tts-1-hd', openai, usage('tts-1-hd-1106', { characters: 1 }), 30_000],
+    ['dall-e-3', custom('ours', 'https://x'), usage('dall-e-3', image(2, '1024x1024')), 80_000_000],
+    ['dall-e-3, hd', openai, usage('dall-e-3', image(1, 'hd 1792x1024')), 120_000_000],
+    ['dall-e-3, an odd size', openai, usage('dall-e-3', image(1, '7x7')), 120_000_000],
+    ['dall-e-2, small', openai, usage('dall-e-2', image(3, '256x256')), 48_000_000],
+    ['gpt-image-1, unreported', openai, usage('gpt-image-1', image(1, '1024x1024')), 4_160 * 40_000],
+    ['gpt-4o-mini-tts', openai, usage('gpt-4o-mini-tts', { characters: 900, inUncached: 225, out: 1_350 }), 16_335_000],
     ['sora-2', openai, usage('sora-2', { videoSeconds: 8 }), 800_000_000],
     ['sora-2-pro', openai, usage('sora-2-pro', { videoSeconds: 8 }), 2_400_000_000],
     ['sora-2-pro, large', openai, usage('sora-2-pro', { videoSeconds: 8, largeVideo: true }), 4_000_000_000],
@@ -123,8 +134,6 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       usage('claude-fable-5-2', { inUncached: 1000, cacheRead: 1000, out: 100 }),
       8_000_000 + 200_000 + 4_000_000,
     ],
-    // tts-1: $15 per million characters; 4000 characters are 1000 estimated tokens
-    ['tts-1', openai, usage('tts-1', { inUncached: 1000, out: 1250 }), 60_000_000],
     ['default tier', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'default' }), 450_000],
     // Haiku 5.5 ≤ 100k prompt: $0.10 / $0.50; above: $0.50 / $2.50
     ['claude-haiku-5-5', anthropic, usage('claude-haiku-5-5', { inUncached: 1000, out: 1000 }), 600_000],
@@ -311,6 +320,7 @@ describe('price: the most that a call can cost', () => {
     refers: false,
     fast: false,
     videoSeconds: 0,
+    images: 0,
     units: 1,
   };
   const bound = (changes: Partial<typeof asked>): number => table().boundOf(openai, { ...asked, ...changes });
@@ -337,6 +347,8 @@ describe('price: the most that a call can cost', () => {
     expect(bound({ model: 'sora-2-pro', videoSeconds: 20 })).toBe(20 * 500_000_000);
     expect(bound({ model: 'sora-2', videoSeconds: 20 })).toBe(20 * 100_000_000);
     expect(bound({ videoSeconds: 0 })).toBe(bound({}));
+    expect(bound({ model: 'tts-1', tokensIn: 4_000 })).toBe(60_000_000);
+    expect(bound({ model: 'dall-e-3', images: 3 })).toBe(3 * 120_000_000);
     // 1 MB at 8 kbit/s is 1 000 s, at $0.006 a minute
     expect(bound({ model: 'whisper-1', tokensIn: 1_000_000, tokensOut: 0 })).toBeGreaterThanOrEqual(100_000_000);
   });

@@ -90,6 +90,8 @@ export class PriceTable {
         picoPerAudioSecond: 0,
         picoPerVideoSecond: 0,
         picoPerLargeVideoSecond: 0,
+        picoPerCharacter: 0,
+        picoPerImage: null,
         vendor: vendorOf(provider),
         fastPercent: FAST_PERCENT,
         contextTokens: null,
@@ -201,6 +203,9 @@ function withoutDate(model: string): string {
 
 const picoOf = (usd: number | undefined): number => (usd === undefined ? DEAREST_VIDEO_PICO : Math.round(usd * 1e12));
 
+const picoOfEach = (usd: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
+  new Map(Object.entries(usd).map(([kind, price]) => [kind, Math.round(price * 1e12)]));
+
 function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | null {
   let found: KnownPrice | null = null;
   for (const price of KNOWN_PRICES) {
@@ -218,6 +223,8 @@ function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | nu
     picoPerAudioSecond: 0,
     picoPerVideoSecond: picoOf(found.perVideoSecond?.base),
     picoPerLargeVideoSecond: picoOf(found.perVideoSecond?.large),
+    picoPerCharacter: Math.round((found.perMillionCharacters ?? 0) * 1e6),
+    picoPerImage: found.perImage === undefined ? null : picoOfEach(found.perImage),
     vendor: found.provider,
     fastPercent: FAST_PERCENT,
     contextTokens: null,

@@ -16,6 +16,7 @@ describe('request scanner', () => {
       model: 'gpt-5-mini',
       streamed: true,
       items: 0,
+      order: null,
       blobBytes: 0,
     });
   });

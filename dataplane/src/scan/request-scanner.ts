@@ -17,11 +17,29 @@ export interface RequestFacts {
   readonly items: number;
   /** Bytes of packed data (base64) in a JSON body. */
   readonly blobBytes: number;
+  /** Of a call that is billed by what it asks for; null otherwise, and where the body was not read. */
+  readonly order: Order | null;
+}
+
+/** What speech is to be made of, or what images. */
+export interface Order {
+  /** The text to be spoken: how many characters, and bytes in UTF-8. */
+  readonly characters: number;
+  readonly textBytes: number;
+  /** As the request has them; `''`: it does not say. */
+  readonly size: string;
+  readonly quality: string;
 }
 
 const MODEL = 0;
 const STREAM = 1;
-const PATHS = compilePaths({ model: MODEL, stream: STREAM, '[].to': 2 });
+const ITEM = 2;
+const INPUT = 3;
+const SIZE = 4;
+const QUALITY = 5;
+const PATHS = compilePaths({ model: MODEL, stream: STREAM, '[].to': ITEM });
+const ORDER_PATHS = compilePaths({ model: MODEL, stream: STREAM, input: INPUT, size: SIZE, quality: QUALITY });
+const WORD_MAX = 32;
 
 export class RequestScanner implements ScanSink {
   readonly #json: JsonScanner | null;
@@ -29,13 +47,19 @@ export class RequestScanner implements ScanSink {
   #model: string | null = null;
   #streamed = false;
   #items = 0;
+  readonly #isOrder: boolean;
+  #characters = 0;
+  #textBytes = 0;
+  #size = '';
+  #quality = '';
 
-  /** `contentType`: the request's header; null when absent (taken for JSON). */
-  constructor(contentType: string | null) {
+  /** `contentType`: the request's header; null when absent (taken for JSON). `isOrder`: see {@link RequestFacts.order}. */
+  constructor(contentType: string | null, isOrder = false) {
     const type = (contentType ?? 'json').trimStart().toLowerCase();
     const boundary = type.startsWith('multipart/') ? formBoundary(contentType!) : null;
     this.#form = boundary === null ? null : new FormModel(boundary);
-    this.#json = type.includes('json') ? new JsonScanner(PATHS, this) : null;
+    this.#json = type.includes('json') ? new JsonScanner(isOrder ? ORDER_PATHS : PATHS, this) : null;
+    this.#isOrder = isOrder && this.#json !== null;
   }
 
   /** The next bytes of the body; not kept. */
@@ -47,19 +71,32 @@ export class RequestScanner implements ScanSink {
   /** As far as the body has been seen. */
   facts(): RequestFacts {
     const model = this.#form === null ? this.#model : this.#form.model;
-    return { model, streamed: this.#streamed, items: this.#items, blobBytes: this.#json?.blobBytes ?? 0 };
+    const order = this.#isOrder
+      ? { characters: this.#characters, textBytes: this.#textBytes, size: this.#size, quality: this.#quality }
+      : null;
+    return { model, streamed: this.#streamed, items: this.#items, blobBytes: this.#json?.blobBytes ?? 0, order };
   }
 
   value(slot: number, text: string | null): void {
     if (slot === MODEL) this.#model = parseString(text);
     else if (slot === STREAM) this.#streamed = text === 'true';
+    else if (slot === SIZE) this.#size = parseString(text, WORD_MAX) ?? '';
+    else if (slot === QUALITY) this.#quality = parseString(text, WORD_MAX) ?? '';
+    else if (slot === INPUT) this.#input(text);
     else this.#items++;
+  }
+
+  #input(text: string | null): void {
+    const spoken = parseString(text, Number.POSITIVE_INFINITY) ?? '';
+    this.#characters = 0;
+    for (const _ of spoken) this.#characters++;
+    this.#textBytes = Buffer.byteLength(spoken);
   }
 }
 
 /** The facts of a body that is there as a whole. */
-export function scanRequest(body: Buffer, contentType: string | null): RequestFacts {
-  const scanner = new RequestScanner(contentType);
+export function scanRequest(body: Buffer, contentType: string | null, isOrder = false): RequestFacts {
+  const scanner = new RequestScanner(contentType, isOrder);
   scanner.observe(body);
   return scanner.facts();
 }
