@@ -1,11 +1,13 @@
-// Mends defects of the Postgres client in how it loses a connection (porsager/postgres, issues 1066, 1154 and 1208; known
-// since 2025, mended in no release):
+// Mends defects of the Postgres client in how it loses a connection (porsager/postgres, issues 1066, 1154, 1192 and 1208;
+// known since 2025, mended in no release):
 // - What is asked on a connection that has just been closed, such as the rollback after the server was killed, is sent a
 //   moment later to a socket that is no more, from a callback where nobody can catch it: the process ends.
 // - What waited to be sent when it closed is sent before the greeting of the next one, which then never opens.
 // - What is asked between its error and its end is never answered.
+// - What it asks itself while a connection opens, the types of arrays, fails where nobody can catch it: the process ends.
 // - A reserved one that was lost goes back among the open ones and fails every query that it is given.
-// Here every such query fails with CONNECTION_CLOSED, and the connection is opened anew for the next one.
+// Here every such query fails with CONNECTION_CLOSED, and the connection is opened anew for the next one; one that does
+// not know the types of arrays is used for nothing.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -40,6 +42,12 @@ const EDITS = [
 `,
     `    ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     query = null
+`,
+  ],
+  [
+    `        return fetchArrayTypes()
+`,
+    `        return fetchArrayTypes().catch(() => socket && socket.destroy())
 `,
   ],
 ];

@@ -9,6 +9,8 @@ export class TcpProxy {
   cutNextAnswer = false;
   /** The next request is thrown away and its connection cut. */
   cutNextRequest = false;
+  /** A connection on which this is asked is reset instead; null: none. */
+  resetOn: string | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   connections = 0;
@@ -69,7 +71,8 @@ export class TcpProxy {
       if (this.cutNextRequest) {
         this.cutNextRequest = false;
         client.destroy();
-      } else target.write(chunk);
+      } else if (this.resetOn !== null && chunk.includes(this.resetOn)) client.resetAndDestroy();
+      else target.write(chunk);
     });
     target.on('data', (chunk) => {
       if (this.cutNextAnswer) {

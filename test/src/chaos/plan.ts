@@ -63,11 +63,14 @@ export function planOf(seed: number, durationMs: number): PlannedFault[] {
   let deck: Card[] = [];
   let atMs = QUIET_MS;
   while (atMs <= durationMs - QUIET_MS) {
-    if (deck.length === 0) deck = random.shuffled(DECK);
-    const ready = deck.findIndex(({ among }) => among.some((victim) => (freeFrom.get(victim) ?? 0) <= atMs));
+    const isFree = (victim: Victim): boolean => (freeFrom.get(victim) ?? 0) <= atMs;
+    const nextReady = (): number => deck.findIndex(({ among }) => among.some(isFree));
+    // What is left may all be for parts that are coming back: then the next deck is begun.
+    if (nextReady() === -1) deck = [...deck, ...random.shuffled(DECK)];
+    const ready = nextReady();
     if (ready !== -1) {
       const [card] = deck.splice(ready, 1);
-      const victim = random.pick(card!.among.filter((one) => (freeFrom.get(one) ?? 0) <= atMs));
+      const victim = random.pick(card!.among.filter(isFree));
       const forMs = random.between(LENGTH_MS.min, LENGTH_MS.max);
       plan.push({ atMs, victim, action: card!.action, forMs });
       freeFrom.set(victim, atMs + forMs + RECOVERY_MS(victim));

@@ -1,6 +1,9 @@
 /** What becomes of the database connections of a control plane whose database, or way to it, goes away under it. */
+
+import { Secret } from '@acg/base/secret';
 import { openSql, type Sql, type Tx } from '@acg/controlplane/db/sql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TcpProxy } from '../tcp-proxy.js';
 import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
 
@@ -43,6 +46,24 @@ test('database: a transaction whose connection is lost under it fails, and the p
     await expect(transaction).rejects.toThrow(LOST);
     await serves();
   }
+});
+
+test('database: a connection that is reset while it opens fails what waits for it, and the pool serves on', async () => {
+  const url = new URL(database().url.reveal());
+  const way = await TcpProxy.start(Number(url.port));
+  url.port = String(way.port);
+  const through = openSql(new Secret(url.href), { connectionsMax: 1, applicationName: 'reset' });
+  way.resetOn = 'typcategory'; // asked by the client itself, before any query of ours
+  for (let i = 0; i < 3; i++) await expect(through`select 1`).rejects.toThrow(LOST);
+  way.resetOn = null;
+  await until('the pool serves again', () =>
+    through`select array['a', 'b'] as list`.then(
+      ([row]) => Array.isArray(row?.list),
+      () => false,
+    ),
+  );
+  await through.end({ timeout: 1 });
+  await way.stop();
 });
 
 test('database: whatever is asked while a connection is lost is answered', async () => {
