@@ -13,7 +13,7 @@ import { Traffic } from './traffic.js';
 import { World } from './world.js';
 
 const WATCH_MS = 500;
-const LAST_LINES = 5;
+const LAST_LINES = 12;
 /** An end by SIGTERM that took so long is worth a line. */
 const SLOW_MS = 3_000;
 /** Generous: others may use the machine. */

@@ -69,8 +69,9 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
 function brokenProblem(call: CallTrace, { faults }: AnswerHistory): string | null {
   if (wasHurt(call, faults, [call.plane])) return null;
   // Refused while its body was still on its way, the client may see its connection end before it reads why.
-  const speaksWithProvider = call.status !== null || call.kind === 'upload' || call.kind === 's3';
-  if (speaksWithProvider && wasHurt(call, faults, ['provider'])) return null;
+  const sendsLong = call.kind === 'upload' || call.kind === 's3';
+  if (sendsLong && wasHurt(call, faults, ['provider'], CIRCUIT_AFTERMATH_MS)) return null;
+  if (call.status !== null && wasHurt(call, faults, ['provider'])) return null;
   return `broke off (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
 }
 
