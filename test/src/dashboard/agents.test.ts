@@ -70,12 +70,18 @@ test('agents: limits are changed, the server’s words say what is wrong', async
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
-  await page.getByLabel('Monthly budget in dollars').fill('7');
-  await page.getByLabel('Requests per minute').fill('5');
+  visitor.expectFailure(400, /\/v1\/agents\//);
+  const perMinute = page.getByLabel('Requests per minute');
+  await page.getByLabel('Monthly budget in dollars').fill('7.50');
+  await perMinute.fill('2000000');
+  await page.getByRole('button', { name: 'Save limits' }).click();
+  await page.getByText('Requests per minute must be at most 1000000').waitFor();
+  await expect.poll(() => perMinute.getAttribute('aria-invalid')).toBe('true');
+  await perMinute.fill('5');
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('The limits are saved.').waitFor();
   const { agent } = (await call('GET', `/v1/agents/${ids[0]}`)).body;
-  expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([700, 5]);
+  expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([750, 5]);
 });
 
 test('agents: paused with one click and back with another; deleted with its name typed', async () => {

@@ -17,7 +17,7 @@ interface CredentialFieldsProps {
   readonly fields: readonly CredentialField[];
   readonly values: CredentialValues;
   readonly onChange: (values: CredentialValues) => void;
-  readonly problem?: FormProblem;
+  readonly problem: FormProblem;
 }
 
 /** As they are called in the body of a request. */
@@ -41,7 +41,7 @@ export const CredentialFields = ({ fields, values, onChange, problem }: Credenti
         data-1p-ignore
         data-lpignore="true"
         spellCheck={false}
-        {...problem?.atSecret(`${NAME_IN_BODY}.${name}`)}
+        {...problem.atSecret(`${NAME_IN_BODY}.${name}`)}
         value={values[name] ?? ''}
         onChange={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
       />

@@ -10,7 +10,7 @@ import { date } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
 import { SecretOnce } from '../../parts/secret-once.js';
@@ -23,6 +23,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
   const keys = useKeys(agent.id);
   const accounts = useAccounts(agent.id);
   const create = useCreateKey();
+  const problem = formProblem(create.error, { name: 'Name' });
   const [creating, dialog] = useDisclosure(false);
   const [name, setName] = useState('');
   const [secret, setSecret] = useState<string | null>(null);
@@ -95,8 +96,10 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           }}
         >
           <Stack gap="md">
+            {problem.above}
             <TextInput
               label="Name"
+              error={problem.at('name')}
               description="Where it will be used, so that you know it again."
               placeholder="production"
               required
@@ -105,7 +108,6 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
               value={name}
               onChange={(event) => setName(event.currentTarget.value)}
             />
-            {create.error !== null && <Failure error={create.error} />}
             <Group justify="flex-end">
               <Button type="submit" loading={create.isPending}>
                 Make the token

@@ -3,7 +3,7 @@ import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@manti
 import { useForm } from '@mantine/form';
 import { useWhyNot } from '../../api/role.js';
 import { toCents } from '../../format/format.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { ThresholdInput, thresholdsProblem } from '../../parts/threshold-input.js';
 import { toast } from '../../parts/toast.js';
@@ -11,6 +11,14 @@ import { type Agent, useChangeAgent } from '../../resources/agents.js';
 
 const CENTS = 100;
 const numberOr = (value: number | string): number | null => (typeof value === 'number' ? value : null);
+
+const LABELS = {
+  budgetCentsMonthly: 'Budget',
+  usageThresholds: 'Warnings',
+  rpmLimit: 'Requests per minute',
+  rpdLimit: 'Requests per day',
+  tpmLimit: 'Tokens per minute',
+};
 
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useChangeAgent(agent.id);
@@ -45,10 +53,12 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
     ),
   );
   const numbers = { min: 0, hideControls: true, readOnly, thousandSeparator: ',' };
+  const problem = formProblem(change.error, LABELS);
   return (
     <form onSubmit={save}>
       <Card maw={760}>
         <Stack gap="lg">
+          {problem.above}
           <div>
             <Title order={2}>Money</Title>
             <Text size="sm" c="dimmed">
@@ -63,8 +73,13 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               decimalScale={2}
               {...numbers}
               {...form.getInputProps('budget')}
+              error={problem.at('budgetCentsMonthly')}
             />
-            <ThresholdInput readOnly={readOnly} {...form.getInputProps('thresholds')} />
+            <ThresholdInput
+              readOnly={readOnly}
+              {...form.getInputProps('thresholds')}
+              error={form.errors.thresholds ?? problem.at('usageThresholds')}
+            />
           </SimpleGrid>
           <div>
             <Title order={2}>Rates</Title>
@@ -74,11 +89,26 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
-            <NumberInput label="Requests per minute" {...numbers} {...form.getInputProps('rpm')} />
-            <NumberInput label="Requests per day" {...numbers} {...form.getInputProps('rpd')} />
-            <NumberInput label="Tokens per minute" placeholder="no limit" {...numbers} {...form.getInputProps('tpm')} />
+            <NumberInput
+              label="Requests per minute"
+              {...numbers}
+              {...form.getInputProps('rpm')}
+              error={problem.at('rpmLimit')}
+            />
+            <NumberInput
+              label="Requests per day"
+              {...numbers}
+              {...form.getInputProps('rpd')}
+              error={problem.at('rpdLimit')}
+            />
+            <NumberInput
+              label="Tokens per minute"
+              placeholder="no limit"
+              {...numbers}
+              {...form.getInputProps('tpm')}
+              error={problem.at('tpmLimit')}
+            />
           </SimpleGrid>
-          {change.error !== null && <Failure error={change.error} />}
           <Group justify="flex-end">
             <GuardedButton needs="admin" type="submit" loading={change.isPending}>
               Save limits

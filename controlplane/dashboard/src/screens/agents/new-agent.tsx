@@ -8,11 +8,13 @@ import { useLocation } from 'wouter';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
-import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
-import { Failure } from '../../parts/failure.js';
+import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { SecretOnce } from '../../parts/secret-once.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
 import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
+
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget', providerSlug: 'Provider' };
 
 interface NewToken {
   readonly agentId: string;
@@ -86,9 +88,11 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
       else onToken({ agentId, providerSlug, secret: secretKey });
     },
   });
+  const problem = formProblem(create.error, { ...LABELS, ...credentialLabels(provider?.credentialFields) });
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack gap="md">
+        {problem.above}
         <Divider label="Agent" labelPosition="left" />
         <TextInput
           label="Name"
@@ -96,6 +100,7 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
           data-autofocus
           disabled={made.agentId !== undefined}
           {...form.getInputProps('name')}
+          error={form.errors.name ?? problem.at('name')}
         />
         <Group grow align="flex-start">
           <Select
@@ -104,6 +109,7 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
             allowDeselect={false}
             disabled={made.agentId !== undefined}
             {...form.getInputProps('projectId')}
+            error={problem.at('projectId')}
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
           <NumberInput
@@ -115,6 +121,7 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
             hideControls
             disabled={made.agentId !== undefined}
             {...form.getInputProps('budget')}
+            error={problem.at('budgetCentsMonthly')}
           />
         </Group>
         <Divider label="Provider" labelPosition="left" />
@@ -126,20 +133,25 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
           data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
           disabled={made.account === true}
           {...form.getInputProps('provider')}
+          error={problem.at('providerSlug')}
           onChange={(value) => {
             form.setFieldValue('provider', value ?? '');
             setCredentials({});
           }}
         />
         {provider !== undefined && (
-          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+          <CredentialFields
+            fields={provider.credentialFields}
+            values={credentials}
+            onChange={setCredentials}
+            problem={problem}
+          />
         )}
         <Divider label="Token" labelPosition="left" />
         <Switch
           label="Make a gateway token now; it is shown once"
           {...form.getInputProps('token', { type: 'checkbox' })}
         />
-        {create.error !== null && <Failure error={create.error} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             {made.agentId === undefined ? 'Cancel' : 'Close'}

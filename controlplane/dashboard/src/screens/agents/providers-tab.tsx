@@ -5,9 +5,9 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
-import { CredentialFields, filledIn } from '../../parts/credential-fields.js';
+import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { DataTable } from '../../parts/data-table.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
 import { StatusBadge } from '../../parts/status-badge.js';
@@ -94,12 +94,16 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   );
 }
 
+/** That the agent has an account with it already is said of the agent. */
+const LABELS = { providerSlug: 'Provider', agent: 'Agent' };
+
 function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const providers = useProviders();
   const add = useAddAccount();
   const [slug, setSlug] = useState<string | null>('openai');
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const provider = providers.data?.find((one) => one.slug === slug);
+  const problem = formProblem(add.error, { ...LABELS, ...credentialLabels(provider?.credentialFields) });
   return (
     <form
       onSubmit={(event) => {
@@ -109,8 +113,10 @@ function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly o
       }}
     >
       <Stack gap="md">
+        {problem.above}
         <Select
           label="Provider"
+          error={problem.at('providerSlug') ?? problem.at('agent')}
           data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
           allowDeselect={false}
           value={slug}
@@ -120,9 +126,13 @@ function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly o
           }}
         />
         {provider !== undefined && (
-          <CredentialFields fields={provider.credentialFields} values={credentials} onChange={setCredentials} />
+          <CredentialFields
+            fields={provider.credentialFields}
+            values={credentials}
+            onChange={setCredentials}
+            problem={problem}
+          />
         )}
-        {add.error !== null && <Failure error={add.error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={add.isPending}>
             Test and add

@@ -7,6 +7,7 @@ import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { EVENT_NAMES, eventName } from '../../parts/event-name.js';
 import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 
 const PAGE_SIZE = 100;
@@ -50,12 +51,14 @@ function Choice({ preference, onClose }: ChoiceProps) {
       const body = { events: EVENT_NAMES.filter((name) => events.includes(name)) };
       return api.put('/v1/event-mail/{userId}', { params: { path: { userId } }, body });
     },
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ['event-mail'] });
+    onSuccess: ({ preference: saved }) => {
+      // At once: whoever opens this again must not find the old choice, and send it again.
+      queryClient.setQueryData(['event-mail', userId], saved);
       toast(events.length === 0 ? 'You get no mail about events' : `Mail goes to ${email}`);
       onClose();
     },
   });
+  const problem = formProblem(save.error, { events: 'Events' });
   return (
     <form
       onSubmit={(event) => {
@@ -64,20 +67,20 @@ function Choice({ preference, onClose }: ChoiceProps) {
       }}
     >
       <Stack gap="md">
+        {problem.above}
         <Text size="sm">To {email}, at most one mail in 15 minutes, with all that happened meanwhile.</Text>
         {!emailVerified && (
           <Alert color="yellow" variant="light" title="Your address is not confirmed yet">
             Follow the link in the mail of your sign-up; until then no events are mailed.
           </Alert>
         )}
-        <Checkbox.Group label="Events" value={[...events]} onChange={setEvents}>
+        <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
           <Stack gap="xs" mt="xs">
             {EVENT_NAMES.map((name) => (
               <Checkbox key={name} value={name} label={eventName(name)} disabled={!emailVerified} />
             ))}
           </Stack>
         </Checkbox.Group>
-        {save.error !== null && <Failure error={save.error} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             Cancel

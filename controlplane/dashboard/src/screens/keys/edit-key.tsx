@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { type Key, refreshKeys } from './key-list.js';
 
 interface EditKeyProps {
@@ -22,6 +22,8 @@ function localOf(iso: string | null): string {
   return at.toISOString().slice(0, MINUTE_CHARS);
 }
 
+const LABELS = { name: 'Name', expiresAt: 'End' };
+
 export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
   const before = localOf(edited.expiresAt);
   const [name, setName] = useState(edited.name);
@@ -37,6 +39,7 @@ export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
       onSaved(key.name);
     },
   });
+  const problem = formProblem(save.error, LABELS);
   return (
     <Modal opened onClose={onClose} title={`Edit ${edited.name}`}>
       <form
@@ -46,8 +49,10 @@ export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Name"
+            error={problem.at('name')}
             required
             maxLength={200}
             data-autofocus
@@ -57,12 +62,12 @@ export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
           />
           <TextInput
             label="Ends"
+            error={problem.at('expiresAt')}
             description="Your local time. Empty: it does not end by itself."
             type="datetime-local"
             value={ends}
             onChange={(event) => setEnds(event.currentTarget.value)}
           />
-          {save.error !== null && <Failure error={save.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -2,7 +2,7 @@
 import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { AgentChoice } from '../../parts/agent-choice.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
 import { useCreateKey, useProjects } from '../../resources/agents.js';
 
@@ -25,6 +25,8 @@ const SCOPES = [
 ] as const;
 type Scope = (typeof SCOPES)[number]['value'];
 
+const LABELS = { name: 'Name', agentId: 'Agent', projectId: 'Project', expiresAt: 'End' };
+
 interface NewKeyProps {
   readonly onClose: () => void;
   readonly onMade: (secret: string, agentId: string | null) => void;
@@ -40,6 +42,7 @@ export function NewKey({ onClose, onMade }: NewKeyProps) {
   const create = useCreateKey();
   const projectId = project === '' ? (projects.data?.[0]?.id ?? '') : project;
   const ready = scope !== 'agent' || agentId !== '';
+  const problem = formProblem(create.error, LABELS);
   return (
     <Modal opened onClose={onClose} title="New key">
       <form
@@ -58,8 +61,10 @@ export function NewKey({ onClose, onMade }: NewKeyProps) {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <TextInput
             label="Name"
+            error={problem.at('name')}
             description="Where it will be used, so that you know it again."
             placeholder="production"
             required
@@ -77,18 +82,24 @@ export function NewKey({ onClose, onMade }: NewKeyProps) {
             </Stack>
           </Radio.Group>
           {scope === 'agent' && (
-            <AgentChoice label="Agent" placeholder="Its name" withAsterisk value={agentId} onChange={setAgentId} />
+            <AgentChoice
+              label="Agent"
+              placeholder="Its name"
+              error={problem.at('agentId')}
+              value={agentId}
+              onChange={setAgentId}
+            />
           )}
           {scope === 'project' && (
             <NativeSelect
               label="Project"
+              error={problem.at('projectId')}
               data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
               value={projectId}
               onChange={(event) => setProject(event.currentTarget.value)}
             />
           )}
-          <Lifetime value={days} onChange={setDays} />
-          {create.error !== null && <Failure error={create.error} />}
+          <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel

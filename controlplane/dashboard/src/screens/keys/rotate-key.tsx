@@ -3,7 +3,7 @@ import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
+import { formProblem } from '../../parts/form-problem.js';
 import { type Key, refreshKeys } from './key-list.js';
 
 /** Seconds. */
@@ -35,6 +35,7 @@ export function RotateKey({ rotated, onClose, onMade }: RotateKeyProps) {
       onMade(secretKey);
     },
   });
+  const problem = formProblem(rotate.error, { graceSeconds: 'Overlap' });
   return (
     <Modal opened onClose={onClose} title={`Rotate ${rotated.name}`}>
       <form
@@ -44,6 +45,7 @@ export function RotateKey({ rotated, onClose, onMade }: RotateKeyProps) {
         }}
       >
         <Stack gap="md">
+          {problem.above}
           <Text size="sm">
             You get a new key with the same name and scope. Put it where the old one is; until the overlap is over, both
             work.
@@ -51,11 +53,11 @@ export function RotateKey({ rotated, onClose, onMade }: RotateKeyProps) {
           <NativeSelect
             label="The old key works on for"
             data={OVERLAPS}
+            error={problem.at('graceSeconds')}
             data-autofocus
             value={overlap}
             onChange={(event) => setOverlap(event.currentTarget.value)}
           />
-          {rotate.error !== null && <Failure error={rotate.error} />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Cancel
