@@ -127,7 +127,8 @@ test('shell: a newer version is said, also where a file of this one is gone; the
   visitor.expectFailure(0, /usage-/);
   visitor.expectError(/Failed to fetch dynamically imported module/);
   await page.getByRole('link', { name: 'Usage & cost' }).click();
-  await page.getByText('A newer version is there').waitFor();
+  await page.getByText('A part of this page is missing').waitFor();
+  await page.getByText('This screen could not be loaded.').waitFor();
   await page.getByRole('button', { name: 'Load the page again' }).waitFor();
   await visitor.picture('file-gone');
   await page.getByRole('link', { name: 'Keys', exact: true }).click();

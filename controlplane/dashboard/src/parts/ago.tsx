@@ -12,7 +12,7 @@ export function Ago({ at, never = NONE }: { readonly at: string | null; readonly
   }, []);
   if (at === null) return <>{never}</>;
   return (
-    <time dateTime={at} title={exactTime(at)}>
+    <time dateTime={at} title={exactTime(at)} style={{ whiteSpace: 'nowrap' }}>
       {relative(at, nowMs)}
     </time>
   );

@@ -24,7 +24,7 @@ export function BudgetBar({ spentCents, budgetCents }: BudgetBarProps) {
   const text = `${cents(spentCents)} of ${cents(budgetCents)}, ${percentText(percent)}`;
   return (
     <div>
-      <Text size="sm" className="acg-numbers">
+      <Text size="sm" className="acg-numbers acg-budget">
         {text}
       </Text>
       <Progress value={Math.min(percent, FULL_PERCENT)} color={color} size="xs" mt={4} miw={120} aria-label={text} />

@@ -39,7 +39,7 @@ export function ChartCanvas({
       grid: { stroke: LINES[scheme], width: 1 },
       ticks: { show: false },
     };
-    const half = kind === 'bars' ? BUCKET_S[interval] / 2 : 0;
+    const half = BUCKET_S[interval] / 2;
     const sums = kind === 'bars' ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
     const plot = new uPlot(
       {
@@ -49,7 +49,7 @@ export function ChartCanvas({
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        // Half a bucket of room on each side, so that the bars at the ends are whole.
+        // Half a bucket of room on each side, so that the bars at the ends are whole and lines keep off the axis.
         scales: {
           x: { range: (_plot, min, max) => [min - half, max + half] },
           y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },

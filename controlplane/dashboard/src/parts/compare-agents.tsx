@@ -75,7 +75,7 @@ export function CompareAgents({ title, range, ids, show, onChange }: CompareAgen
                   ),
                 },
                 { header: 'Spend', numeric: true, cell: ({ costUsd }) => usd(costUsd) },
-                { header: 'Requests', numeric: true, cell: ({ totalRequests }) => count(totalRequests) },
+                { header: 'Calls', numeric: true, cell: ({ totalRequests }) => count(totalRequests) },
                 {
                   header: 'Errors',
                   numeric: true,

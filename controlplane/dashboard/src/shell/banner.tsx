@@ -18,11 +18,21 @@ export function Banner() {
       </Alert>
     );
   }
-  if (!newer) return null;
+  if (newer === null) return null;
   return (
-    <Alert color="indigo" variant="light" mb="lg" role="status" title="A newer version is there">
+    <Alert
+      color="indigo"
+      variant="light"
+      mb="lg"
+      role="status"
+      title={newer === 'served' ? 'A newer version is there' : 'A part of this page is missing'}
+    >
       <Group justify="space-between" gap="sm">
-        <Text size="sm">Load the page again to use it.</Text>
+        <Text size="sm">
+          {newer === 'served'
+            ? 'Load the page again to use it.'
+            : 'A newer version is probably served: load the page again.'}
+        </Text>
         <Button size="xs" variant="default" onClick={() => location.reload()}>
           Load again
         </Button>
@@ -31,7 +41,8 @@ export function Banner() {
   );
 }
 
-function useNewerVersion(version: string | undefined): boolean {
+/** Null: it is as it was when the page was loaded. */
+function useNewerVersion(version: string | undefined): 'served' | 'missing' | null {
   const first = useRef<string>(undefined);
   const [missing, setMissing] = useState(false);
   first.current ??= version;
@@ -41,5 +52,6 @@ function useNewerVersion(version: string | undefined): boolean {
     addEventListener('vite:preloadError', note);
     return () => removeEventListener('vite:preloadError', note);
   }, []);
-  return missing || (version !== undefined && version !== first.current);
+  if (version !== undefined && version !== first.current) return 'served';
+  return missing ? 'missing' : null;
 }

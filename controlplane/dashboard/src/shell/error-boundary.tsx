@@ -3,6 +3,13 @@ import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { Failure } from '../parts/failure.js';
 
+const UNLOADED = new Error(
+  'This screen could not be loaded. Load the page again; if that does not help, try it later.',
+);
+
+/** A file of the screen did not come: browsers have words of their own for it. */
+const isUnloaded = (error: unknown): boolean => error instanceof TypeError && /module/i.test(error.message);
+
 interface ErrorBoundaryProps {
   /** When it changes, the screen is tried again. */
   readonly resetKey: string;
@@ -26,10 +33,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
   }
 
   override render(): ReactNode {
-    if (this.state.error === null) return this.props.children;
+    const { error } = this.state;
+    if (error === null) return this.props.children;
     return (
       <>
-        <Failure error={this.state.error} />
+        <Failure error={isUnloaded(error) ? UNLOADED : error} />
         <Group mt="md">
           <Button variant="default" onClick={() => location.reload()}>
             Load the page again

@@ -74,7 +74,7 @@ export function useFound(typed: string, navigate: (path: string) => void): Spotl
       actions: (projects.data?.projects ?? []).map(({ id, name }) => ({
         id,
         label: name,
-        description: 'Its agents',
+        description: 'Show its agents',
         keywords,
         leftSection: <Folder size={ICON} aria-hidden />,
         onClick: () => navigate(`/agents?project=${id}`),

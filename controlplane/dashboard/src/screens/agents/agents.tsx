@@ -160,9 +160,18 @@ type Row = Awaited<ReturnType<typeof readAgents>>['agents'][number];
 const readAgents = () => api.get('/v1/usage/agents');
 
 const columnsOf = (period: string): readonly Column<Row>[] => [
-  { header: 'Agent', cell: ({ name }) => name },
+  {
+    header: 'Agent',
+    cell: ({ name, projectName }) => (
+      <span className="acg-name">
+        {name}
+        <Text size="xs" c="dimmed" span display="block">
+          {projectName}
+        </Text>
+      </span>
+    ),
+  },
   { header: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
-  { header: 'Project', cell: ({ projectName }) => projectName, wideOnly: true },
   { header: 'Spend', numeric: true, cell: ({ costUsd }) => usd(costUsd) },
   {
     header: 'This month',

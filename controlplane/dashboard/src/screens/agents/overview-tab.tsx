@@ -3,7 +3,7 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api.js';
-import { count, milliseconds, percent, usd } from '../../format/format.js';
+import { cents, count, milliseconds, percent, usd } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
@@ -52,9 +52,12 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
         <PeriodControl value={period} onChange={(value) => set({ period: value })} />
       </Group>
       {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="md">
-        <Tile label="Spend" value={figures && usd(figures.costUsd)}>
-          {month !== undefined && <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} />}
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
+        <Tile label="Spend" value={figures && usd(figures.costUsd)} />
+        <Tile label="This month" value={month && cents(month.monthCents)}>
+          {month !== undefined && agent.budgetCentsMonthly !== null && (
+            <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} />
+          )}
         </Tile>
         <Tile label="Calls" value={figures && count(figures.requests)} />
         <Tile label="Errors" value={figures && percent(figures.errorRate)} />

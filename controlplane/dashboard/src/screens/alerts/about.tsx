@@ -27,7 +27,7 @@ export function About({ event, data, onlyAgent }: AboutProps) {
   const name = typeof agentName === 'string' ? agentName : `Agent ${String(agentId).slice(0, 8)}`;
   if (!isOfAgent && typeof providerSlug !== 'string' && typeof endpointId !== 'string') return NONE;
   return (
-    <Stack gap={6} align="flex-start">
+    <Stack gap={6} align="flex-start" className="acg-about">
       {isOfAgent && (
         // There is no page of what is deleted; its calls are there.
         <Anchor

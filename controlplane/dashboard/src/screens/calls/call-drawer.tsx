@@ -80,10 +80,16 @@ function Details({ call, onFilter }: { readonly call: CallRow; readonly onFilter
       <Facts title="Tokens and cost">
         <Fact label="Model">{call.model ?? NONE}</Fact>
         <Fact label="Input">{count(call.tokensIn)}</Fact>
-        <Fact label="of it from the cache">{count(call.tokensCacheRead)}</Fact>
-        <Fact label="of it into the cache">{count(call.tokensCacheWrite)}</Fact>
+        <Fact label="of it from the cache" part>
+          {count(call.tokensCacheRead)}
+        </Fact>
+        <Fact label="of it into the cache" part>
+          {count(call.tokensCacheWrite)}
+        </Fact>
         <Fact label="Output">{count(call.tokensOut)}</Fact>
-        <Fact label="of it reasoning">{count(call.tokensReasoning)}</Fact>
+        <Fact label="of it reasoning" part>
+          {count(call.tokensReasoning)}
+        </Fact>
         <Fact label="Cost">{usd(costOf(call))}</Fact>
         <Fact label="Tokens are">{call.usageSource}</Fact>
         <Fact label="Price is from">{call.priceSource}</Fact>
@@ -125,9 +131,16 @@ const Facts = ({ title, children }: { readonly title: string; readonly children:
   </section>
 );
 
-const Fact = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+interface FactProps {
+  readonly label: string;
+  /** Of the figure above it. */
+  readonly part?: boolean;
+  readonly children: ReactNode;
+}
+
+const Fact = ({ label, part = false, children }: FactProps) => (
   <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
-    <Text component="dt" size="sm" c="dimmed">
+    <Text component="dt" size="sm" c="dimmed" pl={part ? 'md' : 0}>
       {label}
     </Text>
     <Text component="dd" size="sm" m={0} ta="right" className="acg-break acg-numbers">

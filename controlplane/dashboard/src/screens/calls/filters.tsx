@@ -38,7 +38,7 @@ export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
         label="Search"
         placeholder="path, model, error or request id"
         leftSection={<Search size={14} aria-hidden />}
-        w={240}
+        flex="1 1 220px"
         value={values.search}
         onChange={(event) => onChange({ search: withoutSecret(event.currentTarget.value) }, { replace: true })}
       />

@@ -47,7 +47,7 @@ export function Overview() {
               <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} />
             )}
           </Tile>
-          <Tile label="Requests" value={figures && count(figures.requests)} />
+          <Tile label="Calls" value={figures && count(figures.requests)} />
           <Tile label="Errors" value={figures && percent(figures.errorRate)} />
           <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
           <Tile

@@ -44,11 +44,11 @@ export function Breakdown({ query, by, page, filtered, onPage, onProject, onClea
       cell: (row) => <Name by={shown} row={row} query={query} onProject={onProject} />,
     },
     { header: 'Spend', numeric: true, cell: ({ costUsd }) => usd(costUsd) },
-    { header: 'Requests', numeric: true, cell: ({ requests }) => known(requests, count) },
+    { header: 'Calls', numeric: true, cell: ({ requests }) => known(requests, count) },
     { header: 'Errors', numeric: true, cell: ({ errors }) => known(errors, count) },
     { header: 'Tokens in', numeric: true, cell: ({ tokensIn }) => known(tokensIn, count) },
     { header: 'Tokens out', numeric: true, cell: ({ tokensOut }) => known(tokensOut, count) },
-    { header: 'Took, mean', numeric: true, cell: ({ avgLatency }) => milliseconds(avgLatency), wideOnly: true },
+    { header: 'Mean time', numeric: true, cell: ({ avgLatency }) => milliseconds(avgLatency), wideOnly: true },
   ];
   return (
     <DataTable

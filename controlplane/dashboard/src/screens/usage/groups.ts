@@ -21,7 +21,7 @@ interface Figures {
 
 export const MEASURES = [
   { value: 'spend', label: 'Spend', of: ({ costUsd }: Figures) => costUsd, format: usd },
-  { value: 'requests', label: 'Requests', of: ({ requests }: Figures) => requests, format: count },
+  { value: 'requests', label: 'Calls', of: ({ requests }: Figures) => requests, format: count },
   { value: 'tokensIn', label: 'Tokens in', of: ({ tokensIn }: Figures) => tokensIn, format: countShort },
   { value: 'tokensOut', label: 'Tokens out', of: ({ tokensOut }: Figures) => tokensOut, format: countShort },
 ] as const;

@@ -23,7 +23,7 @@ export function Sums({ query }: { readonly query: UsageQuery }) {
       {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
         <Tile label="Spend" value={figures && usd(figures.costUsd)} />
-        <Tile label="Requests" value={figures && count(figures.requests)} />
+        <Tile label="Calls" value={figures && count(figures.requests)} />
         <Tile label="Tokens in" value={figures && countShort(figures.tokensIn)} />
         <Tile label="Tokens out" value={figures && countShort(figures.tokensOut)} />
       </SimpleGrid>
