@@ -37,6 +37,49 @@ test('roles: a viewer sees what may not be done, and why', async () => {
   expect(await visitor.page.getByRole('dialog').count()).toBe(0);
 });
 
+test('roles: a viewer compares agents and sees what needs attention; what changes agents says why not', async () => {
+  const owner = await dashboard().owner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  for (const name of ['Support bot', 'Crawler']) await call('POST', '/v1/agents', { projectId, name });
+  const email = `${crypto.randomUUID()}@example.com`;
+  const invited = await call('POST', '/v1/members', { email, role: 'viewer' });
+  const token = invited.body.invitationUrl.split('#token=')[1];
+  const password = 'another good passphrase';
+  await stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
+  const visitor = await dashboard().open();
+  const { page } = visitor;
+  await visitor.signIn(email, password);
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText('2 agents have no budget').waitFor();
+  await attention.getByRole('link', { name: 'Crawler' }).click();
+  await page.getByRole('heading', { name: 'Crawler', level: 1 }).waitFor();
+  const save = page.getByRole('button', { name: 'Save limits' });
+  expect(await save.getAttribute('aria-disabled')).toBe('true');
+
+  await visitor.goto('/agents');
+  await page.getByLabel('Select all agents of this page').check();
+  for (const [name, role] of [
+    ['Pause', 'admin'],
+    ['Resume', 'admin'],
+    ['Thresholds', 'member'],
+  ] as const) {
+    const button = page.getByRole('button', { name });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    expect(await button.getAttribute('title')).toContain(`This needs the role ${role}; yours is viewer.`);
+    await button.click({ force: true });
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  }
+  await visitor.inspect('agents-selected-viewer');
+  await page.getByRole('link', { name: 'Compare' }).click();
+  await page.getByRole('heading', { name: 'Compare agents', level: 1 }).waitFor();
+  await page.getByRole('row', { name: /Support bot/ }).waitFor();
+  await visitor.goto('/alerts');
+  expect(await page.getByRole('button', { name: 'Budget thresholds' }).getAttribute('aria-disabled')).toBe('true');
+});
+
 test('forgery: a page of another host, and of another port of the same host, changes nothing', async () => {
   const { visitor } = await dashboard().owner();
   const evil = await listen(

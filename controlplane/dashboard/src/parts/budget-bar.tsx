@@ -9,9 +9,11 @@ interface BudgetBarProps {
   readonly spentCents: number;
   /** Null: none. */
   readonly budgetCents: number | null;
+  /** What is spent stands beside it. */
+  readonly short?: boolean;
 }
 
-export function BudgetBar({ spentCents, budgetCents }: BudgetBarProps) {
+export function BudgetBar({ spentCents, budgetCents, short = false }: BudgetBarProps) {
   if (budgetCents === null) {
     return (
       <Text size="sm" c="dimmed" span>
@@ -21,7 +23,9 @@ export function BudgetBar({ spentCents, budgetCents }: BudgetBarProps) {
   }
   const percent = budgetCents === 0 ? FULL_PERCENT : (spentCents / budgetCents) * 100;
   const color = percent >= FULL_PERCENT ? 'red' : percent >= WARN_PERCENT ? 'yellow' : 'indigo';
-  const text = `${cents(spentCents)} of ${cents(budgetCents)}, ${percentText(percent)}`;
+  const text = short
+    ? `${percentText(percent)} of ${cents(budgetCents)}`
+    : `${cents(spentCents)} of ${cents(budgetCents)}, ${percentText(percent)}`;
   return (
     <div>
       <Text size="sm" className="acg-numbers acg-budget">

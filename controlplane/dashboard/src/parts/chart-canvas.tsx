@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bucketLabel, bucketMs } from '../format/format.js';
-import { CHART_COLORS, type ChartProps } from './chart-props.js';
+import { type ChartProps, colorOf } from './chart-props.js';
 
 /** Of axes and lines; the library's own are black on any ground. */
 const INK = { light: '#495057', dark: '#b8b8b8' } as const;
@@ -67,11 +67,13 @@ export function ChartCanvas({
             size: AXIS_WIDTH,
             values: (_plot, ticks) => unrepeated(ticks.map(format)),
             // Half a call is none: what is counted has whole steps.
-            ...(sums.every((values) => values.every(Number.isInteger)) ? { incrs: WHOLE_STEPS } : {}),
+            ...(sums.every((values) => values.every((value) => value === null || Number.isInteger(value)))
+              ? { incrs: WHOLE_STEPS }
+              : {}),
           },
         ],
         // The tallest sums are drawn first, so that the others stand before them.
-        series: [{}, ...sums.map((_, i) => style(series.length - 1 - i, kind, buckets.length))],
+        series: [{}, ...sums.map((_, i) => style(colorOf(series, series.length - 1 - i), kind, buckets.length))],
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
       },
       [buckets.map((bucket) => bucketMs(bucket) / 1_000), ...[...sums].reverse().map((values) => [...values])],
@@ -106,19 +108,18 @@ export function ChartCanvas({
 const unrepeated = (labels: readonly string[]): string[] =>
   labels.map((label, i) => (label === labels[i - 1] ? '' : label));
 
-/** Each upon those before it. */
-function stacked(all: readonly (readonly number[])[]): readonly (readonly number[])[] {
+/** Each upon those before it; null where there is nothing of it: it would shine through at the edges of those before. */
+function stacked(all: readonly (readonly number[])[]): readonly (readonly (number | null)[])[] {
   const heights: number[] = [];
   return all.map((values) =>
     values.map((value, i) => {
       heights[i] = (heights[i] ?? 0) + value;
-      return heights[i]!;
+      return value === 0 ? null : heights[i]!;
     }),
   );
 }
 
-function style(index: number, kind: 'bars' | 'line', points: number): uPlot.Series {
-  const color = CHART_COLORS[index % CHART_COLORS.length]!;
+function style(color: string, kind: 'bars' | 'line', points: number): uPlot.Series {
   // A line through one point is none.
   if (kind === 'line') return { stroke: color, width: 2, points: { show: points === 1 } };
   return {

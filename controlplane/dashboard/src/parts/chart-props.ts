@@ -4,6 +4,8 @@ interface ChartSeries {
   readonly label: string;
   /** One for each bucket. */
   readonly values: readonly number[];
+  /** Its meaning has a colour of its own, e.g. what failed. */
+  readonly color?: string;
 }
 
 export interface ChartProps {
@@ -18,8 +20,10 @@ export interface ChartProps {
   readonly kind?: 'bars' | 'line';
 }
 
+export const FAILED_COLOR = '#e03131';
+
 /** Told apart in both themes, the first by those who see no red or green; as many as a report has groups, all others last. */
-export const CHART_COLORS = [
+const CHART_COLORS = [
   '#4c6ef5',
   '#12b886',
   '#f59f00',
@@ -32,3 +36,7 @@ export const CHART_COLORS = [
   '#a61e4d',
   '#868e96',
 ];
+
+/** Of the series at that place. */
+export const colorOf = (series: readonly ChartSeries[], index: number): string =>
+  series[index]?.color ?? CHART_COLORS[index % CHART_COLORS.length]!;

@@ -2,7 +2,7 @@
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { bucketLabel, bucketMs } from '../format/format.js';
-import { CHART_COLORS, type ChartProps } from './chart-props.js';
+import { type ChartProps, colorOf } from './chart-props.js';
 import { Nothing } from './nothing.js';
 
 const CHART_HEIGHT = 220;
@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
             {series.length > 1 &&
               series.map(({ label }, i) => (
                 <Group key={label} gap={6} wrap="nowrap">
-                  <Box w={10} h={10} bg={CHART_COLORS[i % CHART_COLORS.length]!} bdrs={3} aria-hidden />
+                  <Box w={10} h={10} bg={colorOf(series, i)} bdrs={3} aria-hidden />
                   <Text size="xs">{label}</Text>
                 </Group>
               ))}

@@ -17,7 +17,7 @@ export const Tile = ({ label, value, children }: TileProps) => (
     {value === undefined ? (
       <Skeleton h={32} w="60%" mt={4} />
     ) : (
-      <Text fz={{ base: '1.25rem', sm: '1.5rem' }} lh={1.4} fw={650} className="acg-numbers acg-figure">
+      <Text lh={1.4} fw={650} className="acg-numbers acg-figure">
         {value}
       </Text>
     )}

@@ -58,6 +58,8 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.12)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
+    '--mantine-color-indigo-light-color': 'var(--mantine-color-indigo-3)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--acg-page': 'var(--mantine-color-dark-8)',
     '--acg-surface': 'var(--mantine-color-dark-7)',

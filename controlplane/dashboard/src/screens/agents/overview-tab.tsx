@@ -6,6 +6,7 @@ import { api } from '../../api/api.js';
 import { cents, count, milliseconds, percent, usd } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
+import { FAILED_COLOR } from '../../parts/chart-props.js';
 import { Failure } from '../../parts/failure.js';
 import { PeriodControl, periodOf } from '../../parts/period-control.js';
 import { useSearchState } from '../../parts/search-state.js';
@@ -40,7 +41,7 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
   const calls = useMemo(
     () => [
       { label: 'Answered', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
-      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [] },
+      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
     ],
     [points],
   );
@@ -56,7 +57,7 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
         <Tile label="Spend" value={figures && usd(figures.costUsd)} />
         <Tile label="This month" value={month && cents(month.monthCents)}>
           {month !== undefined && agent.budgetCentsMonthly !== null && (
-            <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} />
+            <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} short />
           )}
         </Tile>
         <Tile label="Calls" value={figures && count(figures.requests)} />

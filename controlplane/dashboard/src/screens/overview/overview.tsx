@@ -44,7 +44,7 @@ export function Overview() {
           <Tile label="Spend" value={figures && usd(figures.costUsd)} />
           <Tile label="This month" value={figures && cents(figures.monthCents)}>
             {figures !== undefined && figures.budgetCents !== null && (
-              <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} />
+              <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} short />
             )}
           </Tile>
           <Tile label="Calls" value={figures && count(figures.requests)} />
