@@ -59,6 +59,11 @@ function answerOf(rejection: Rejection, close: boolean): string {
 test.each([
   ['no token', 'GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\n\r\n', REJECTIONS.unauthorized],
   ['unknown token', line('GET', '/v1/proxy/openai/x').replace('acg_0', 'acg_f') + '\r\n', REJECTIONS.unauthorized],
+  [
+    'two different tokens',
+    `${line('GET', '/v1/proxy/openai/x')}x-api-key: ${GATEWAY_TOKEN.replace('acg_0', 'acg_f')}\r\n\r\n`,
+    REJECTIONS.conflictingTokens,
+  ],
   ['unknown provider', `${line('GET', '/v1/proxy/nobody/x')}\r\n`, REJECTIONS.unknownProvider],
   ['provider not assigned', `${line('GET', '/v1/proxy/anthropic/x')}\r\n`, REJECTIONS.notAssigned],
   ['another path', `${line('GET', '/v1/agents')}\r\n`, REJECTIONS.notFound],
@@ -151,12 +156,16 @@ test('circuit: a probe place that is granted after the agent has left is given b
   expect(upstream.connections).toHaveLength(0);
 });
 
-test('usage: the record names the month of the admission, whatever the clock says', async () => {
-  gateway.admission = { ...ADMITTED, month: monthOfMs(Date.UTC(2020, 11)) };
+test('usage: record and counters name the month of the admission, whatever the clock says, and count the tokens', async () => {
+  const month = monthOfMs(Date.UTC(2020, 11));
+  gateway.admission = { ...ADMITTED, month };
+  gateway.costNanos = 5;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   (await upstream.connection()).send(OK);
   await agent.sees('\r\n\r\nok');
   expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
+  // The fixture's meter takes each byte of the answer for a token.
+  expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, holdNanos: 0 }]);
 });
 
 test('circuit: a probe carries its lease and epoch in the usage record', async () => {
@@ -254,6 +263,9 @@ test('token: each question about one is ended with what it was; what the cache k
   expect(gateway.answered).toEqual([false]);
   await refused(call.replace('acg_0', 'acg_f'), REJECTIONS.unauthorized);
   expect(gateway.answered).toEqual([false, true]);
+  gateway.lookup = { context: null, refusal: 'unavailable' };
+  await refused(call, REJECTIONS.contextsUnavailable);
+  expect(gateway.answered).toEqual([false, true, false]); // nobody knows yet
 });
 
 test('overload: connections past those of one address are closed, unless it is exempt', async () => {

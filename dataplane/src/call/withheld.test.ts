@@ -1,5 +1,8 @@
 /** Bodies that are held back: neither a limit nor a revocation can be outlived with them. */
+import { NANOS_PER_CENT } from '@acg/base/units';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BUDGET_ROW } from '../counters/limit-table.js';
+import { termsOf } from '../counters/testing/terms-fixture.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
@@ -17,11 +20,11 @@ afterEach(async () => {
 });
 
 /** A call of which the gateway has all but `held` bytes of its body. */
-async function begun(contentLength: number, held: number): Promise<RawPeer> {
+async function begun(contentLength: number, held: number, headers = ''): Promise<RawPeer> {
   const agent = await connectRaw(gateway.port);
   const looks = gateway.looks.length;
   agent.send(
-    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: ${contentLength}\r\n\r\n${'b'.repeat(contentLength - held)}`,
+    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n${headers}Content-Length: ${contentLength}\r\n\r\n${'b'.repeat(contentLength - held)}`,
   );
   await eventually(() => gateway.looks.length > looks);
   return agent;
@@ -61,6 +64,20 @@ test('withheld: what is over a limit already need not send its body', async () =
   expect(gateway.admissions).toHaveLength(0);
 });
 
+test('withheld: what has spent its budget need not send its body', async () => {
+  const terms = termsOf({ budgetCents: 5 });
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { terms }), refusal: null };
+  const spentNanos = 5 * NANOS_PER_CENT;
+  gateway.standing = { spends: [{ row: BUDGET_ROW, spentNanos, heldNanos: 0 }], windows: [] };
+  const agent = await begun(10, 10);
+  await agent.sees('HTTP/1.1 429 ');
+  expect(agent.text).toContain('"limitType":"budget"');
+  gateway.standing = { spends: [{ row: BUDGET_ROW, spentNanos: spentNanos - 1, heldNanos: 0 }], windows: [] };
+  const other = await begun(10, 1);
+  other.send('b');
+  await upstream.connection();
+});
+
 test('withheld: an open circuit is said before the body', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: Date.now() + 60_000 };
   const agent = await connectRaw(gateway.port);
@@ -88,6 +105,61 @@ test.each([
     gateway.lookup = before;
     gateway.lookupLater = false;
   }
+});
+
+test('withheld: a circuit that opens meanwhile is not called through', async () => {
+  const agent = await begun(10, 1);
+  gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: Date.now() + 60_000 };
+  agent.send('b');
+  await agent.sees('HTTP/1.1 503 ');
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
+});
+
+test('withheld: what took nothing away from the call does not stop it', async () => {
+  const agent = await begun(10, 1);
+  gateway.server.access.endRevoked(() => true); // of an account that has been given anew since
+  agent.send('b');
+  await (await upstream.connection()).sees('b'.repeat(10));
+});
+
+test('withheld: a provider that moved meanwhile is not called, for its circuit was not asked', async () => {
+  const agent = await begun(10, 1);
+  gateway.lookup = { context: contextOf([upstreamOf('http://127.0.0.1:1')]), refusal: null };
+  agent.send('b');
+  await agent.sees('HTTP/1.1 503 ');
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
+});
+
+test('withheld: a rule for models that came meanwhile holds: what was not read is asked for again', async () => {
+  const agent = await begun(10, 1, 'Content-Type: application/json\r\n');
+  const policy = { closed: false, calls: null, models: { allow: ['gpt-5-mini'], deny: [] } };
+  const modelCalls = [{ call: '* /x', at: 'json' }];
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { policy, modelCalls })]), refusal: null };
+  agent.send('b');
+  await agent.sees('HTTP/1.1 503 ');
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
+});
+
+test('withheld: a pause while a probe place is awaited is noticed, and the place is given back', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const held: ((lease: string | null) => void)[] = [];
+  gateway.heldProbes = held;
+  const agent = await connectRaw(gateway.port);
+  agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+  await eventually(() => held.length === 1);
+  gateway.lookup = { context: contextOf([], { agentStatus: 'paused' }), refusal: null };
+  held[0]!('lease-1');
+  await agent.sees('HTTP/1.1 403 ');
+  expect([gateway.admissions.length, gateway.releasedProbes]).toEqual([0, ['lease-1']]);
+});
+
+test('withheld: who gets no probe place is refused', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  gateway.probe = null;
+  const agent = await connectRaw(gateway.port);
+  agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+  await agent.sees('HTTP/1.1 503 ');
+  expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
 test('withheld: a policy and a credential that changed meanwhile hold for the call', async () => {
