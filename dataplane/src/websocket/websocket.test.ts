@@ -93,6 +93,31 @@ test('websocket: with a hard budget a metered one is refused: nothing in it woul
   free.close();
 });
 
+test('websocket: with a rule for models every one is refused: its messages name models that nobody reads', async () => {
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const policy = { closed: false, calls: null, models: { allow: ['*'], deny: [] } };
+  const modelCalls = [{ call: '* /v1/realtime', at: 'free' }];
+  gateway.lookup = {
+    context: contextOf([upstreamOf(origin, { websocket: true, policy, modelCalls })]),
+    refusal: null,
+  };
+  const [status, body] = await refusalOf(dial('/v1/realtime'));
+  expect([status, JSON.parse(body)]).toMatchObject([403, { denied: 'call' }]);
+  expect([gateway.admissions.length, provider]).toEqual([0, null]);
+});
+
+test('websocket: a pause while a probe place is awaited is noticed, and the place is given back', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const held: ((lease: string | null) => void)[] = [];
+  gateway.heldProbes = held;
+  const refused = refusalOf(dial('/live'));
+  await eventually(() => held.length === 1);
+  gateway.lookup = { context: contextOf([], { agentStatus: 'paused' }), refusal: null };
+  held[0]!('lease-1');
+  expect((await refused)[0]).toBe(403);
+  expect([gateway.admissions.length, gateway.releasedProbes, provider]).toEqual([0, ['lease-1'], null]);
+});
+
 test('websocket: open ones count in their organization’s share', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;

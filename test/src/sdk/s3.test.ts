@@ -166,6 +166,18 @@ test('S3: an expired presigned URL is refused before anything is sent', async ()
   expect(provider.requests).toHaveLength(0);
 });
 
+test('S3: a presigned URL that does not say when it ends is refused before anything is sent', async () => {
+  const url = await getSignedUrl(client('gateway'), new GetObjectCommand({ Bucket, Key: 'x' }), { expiresIn: 60 });
+  for (const changed of [
+    url.replace('X-Amz-Expires=60', 'X-Amz-Expires=never'),
+    url.replace('X-Amz-Expires=60&', ''),
+    url.replace(/X-Amz-Date=\d+T/, 'X-Amz-Date=tomorrow'),
+  ]) {
+    expect([changed === url, (await fetch(changed)).status]).toEqual([false, 403]);
+  }
+  expect(provider.requests).toHaveLength(0);
+});
+
 test('S3: only the real secret signs what the provider takes', async () => {
   const wrong = { ...REAL.s3, secretAccessKey: 'another/Secret+Access/Key=9' };
   const other = await TestGateway.start([{ slug: 's3', origin: provider.origin, credentials: wrong }]);

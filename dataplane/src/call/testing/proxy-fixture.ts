@@ -22,7 +22,7 @@ import type { UsageMeter, UsageReading } from '../../metering/meter.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
 import { type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
 import { localDialer } from '../../upstream/upstream-call-fixture.js';
-import type { CallMetering } from '../call-metering.js';
+import type { BoundedCall, CallMetering } from '../call-metering.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 export const PROVIDER_KEY = 'sk-provider-secret';
@@ -149,6 +149,8 @@ export class Fixture {
   heldGrowths: ((granted: boolean) => void)[] | null = null;
   /** What every call may cost at most. */
   boundNanos = 0;
+  /** Calls of which that was asked. */
+  readonly bounded: BoundedCall[] = [];
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
@@ -157,6 +159,8 @@ export class Fixture {
   lookupLater = false;
   admission: Admission = ADMITTED;
   admitLater = false;
+  /** Not null: the store's answers wait here. */
+  heldAdmissions: (() => void)[] | null = null;
   /** Runs while the store is asked. */
   onAdmit = (): void => {};
   standing: AgentStanding | null = null;
@@ -278,7 +282,8 @@ export class Fixture {
           this.onAdmit();
           const { holdNanos } = request;
           const admission = this.admission === ADMITTED ? { ...ADMITTED, holdNanos } : this.admission;
-          if (this.admitLater) setImmediate(() => done(admission));
+          if (this.heldAdmissions !== null) this.heldAdmissions.push(() => done(admission));
+          else if (this.admitLater) setImmediate(() => done(admission));
           else done(admission);
         },
         grow: (_terms, nanos, done) => {
@@ -331,7 +336,10 @@ export class Fixture {
         return null;
       },
       price: () => ({ costNanos: this.costNanos, source: 'none' }),
-      bound: () => this.boundNanos,
+      bound: (_x, call) => {
+        this.bounded.push(call);
+        return this.boundNanos;
+      },
     };
   }
 

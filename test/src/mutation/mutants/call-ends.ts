@@ -84,7 +84,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     } else`,
     put: '    } else',
     bug: 'a hold is kept when the agent left before its call went out',
-    tests: ['dataplane/src/call/budget-cut.test.ts', 'dataplane/src/call/revocation.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/live-calls.ts',
@@ -92,7 +92,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     const { context } = x;`,
     put: '    const { context } = x;',
     bug: 'a call that is refused after its admission keeps its hold',
-    tests: ['dataplane/src/call/revocation.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/live-calls.ts',
@@ -148,14 +148,14 @@ export const CALL_ENDS: readonly Mutant[] = [
     x.holdNanos = 0;
     settleCounters(deps`,
     bug: 'the hold of a call that has ended is kept',
-    tests: ['dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: 'if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;',
     put: 'if (costNanos === 0 && tokens === 0) return;',
     bug: 'the hold of a call that cost nothing is kept',
-    tests: ['dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
@@ -172,14 +172,14 @@ export const CALL_ENDS: readonly Mutant[] = [
     put: `  const { holdNanos } = x;
   settleCounters(counters, x, 0, null, holdNanos);`,
     bug: 'a hold is given back twice',
-    tests: ['dataplane/src/call/budget-cut.test.ts', 'dataplane/src/call/revocation.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: '    if (x.routed.context.terms.hardBudget && price.costNanos > x.holdNanos) {',
     put: '    if (x.routed.context.terms.hardBudget && price.costNanos < x.holdNanos) {',
     bug: 'spend above the hold is not seen',
-    tests: ['dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/call/hold-release.test.ts'],
   },
   {
     file: 'dataplane/src/call/held-stream.ts',
@@ -219,7 +219,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     find: 'const USED_RATIO = 0.75;',
     put: 'const USED_RATIO = 1;',
     bug: 'a guess at the maximum is used up to its end',
-    tests: ['dataplane/src/call/budget-cut.test.ts', 'test/src/limits/hard-budget.test.ts'],
+    tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
   },
   {
     file: 'dataplane/src/call/open-access.ts',
