@@ -162,6 +162,22 @@ test('policy: a body that must be read is read whole or refused: too large 413, 
   expect((await chat(bodyOf(20 * KIB)))[0]).toBe(200);
 });
 
+test('policy: a body that says it is too long to be read is refused before it is sent', async () => {
+  allow({ policy: MINI_ONLY });
+  const agent = await connectRaw(gateway.port);
+  agent.send(head('POST /v1/chat/completions', `${JSON_TYPE}Content-Length: ${32 * KIB + 1}\r\n`));
+  await agent.sees('HTTP/1.1 413 ');
+  nothingHappened();
+});
+
+test('policy: a body that is here before its key is known is read like any other', async () => {
+  allow({ policy: MINI_ONLY });
+  gateway.lookupLater = true;
+  expect(await chat('{"model":"gpt-5"}')).toMatchObject([403, { denied: 'model', value: 'gpt-5' }]);
+  nothingHappened();
+  expect((await chat('{"model":"gpt-5-mini"}'))[0]).toBe(200);
+});
+
 test('policy: without a rule for models no body is read', async () => {
   allow({ policy: { closed: false, calls: ['POST /**'], models: null } });
   expect((await chat('not json', 'Content-Type: text/plain\r\n'))[0]).toBe(200);

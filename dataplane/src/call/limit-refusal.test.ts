@@ -1,3 +1,4 @@
+import { NANOS_PER_CENT } from '@acg/base/units';
 import { expect, test } from 'vitest';
 import { LIMIT_TABLE } from '../counters/limit-table.js';
 import { termsOf } from '../counters/testing/terms-fixture.js';
@@ -88,3 +89,15 @@ test.each([
     reason,
   });
 });
+
+test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
+  'limit refusals: metrics and the tally tell the budget of $scope from others, whatever the call wants to hold',
+  ({ scope }) => {
+    const refusedBy = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
+    const budgets = LIMIT_TABLE.map(() => 5 * NANOS_PER_CENT);
+    const admission = { ...refusedAdmission('budget', 0, 5 * NANOS_PER_CENT), refusedBy };
+    const reasons = [0, 1].map((holdNanos) => limitRefusal({ ...admission, holdNanos }, budgets, 0)!.reason);
+    const reason = scope === 'agent' ? 'budget' : `budget_${scope}`;
+    expect(reasons).toEqual([reason, reason]);
+  },
+);

@@ -134,3 +134,14 @@ test('shares: a place given back twice counts once', () => {
   expect(shares.take(z!, 'a', 2)).toBe(true);
   expect(shares.take(x!, 'a', 3)).toBe(false);
 });
+
+test('shares: an organization with nothing under way takes no memory', () => {
+  const shares = new OrgShares(2, 100);
+  const x: ShareHolder = { share: null };
+  for (let org = 0; org < 10; org++) {
+    shares.take(x, `org-${org}`, 1);
+    expect(shares.size).toBe(1);
+    shares.give(x);
+  }
+  expect(shares.size).toBe(0);
+});

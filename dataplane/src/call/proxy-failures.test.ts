@@ -45,6 +45,34 @@ test('an agent whose call is over leaves without hurting the next call on its up
   expect(provider.closed).toBe(false);
 });
 
+test('a call that cannot be begun gives its connection and its probe place back, and is not booked', async () => {
+  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  gateways.push(gateway);
+  const call = async (answer: string): Promise<void> => {
+    const agent = await connectRaw(gateway.port);
+    agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    await agent.sees(answer);
+    agent.socket.destroy();
+  };
+  const good = call('\r\n\r\nok');
+  const provider = await upstream.connection();
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await good;
+  const { lookup } = gateway;
+  const { injection } = upstreamOf(upstream.origin);
+  const broken = { ...injection, value: 'Bearer a\nb' } as typeof injection;
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { injection: broken })]), refusal: null };
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  await call('HTTP/1.1 400 ');
+  expect([gateway.releasedProbes, gateway.records.length]).toEqual([['lease-1'], 1]); // that of the good one
+  gateway.lookup = lookup;
+  const next = call('\r\n\r\nok');
+  await provider.until(() => provider.text.split('GET /x ').length === 3);
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await next;
+  expect(upstream.connections).toHaveLength(1);
+});
+
 test('a slow agent holds back an upstream behind TLS, gets every byte, and its next call goes over the same connection', async () => {
   const certificate = makeCertificate('IP:127.0.0.1');
   trust(certificate);

@@ -2,7 +2,7 @@ import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { monthOfMs } from '../counters/calendar-month.js';
 import type { RoutedExchange } from './exchange.js';
-import { createSettle } from './settle.js';
+import { createSettle, releaseHold } from './settle.js';
 import { contextOf, upstreamOf } from './testing/proxy-fixture.js';
 
 test('settle: a call is booked once, however many ways it ends; whoever comes second only hears that it is', () => {
@@ -35,4 +35,16 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
   expect(records).toHaveLength(1);
   expect([counted, settled]).toEqual(once);
   expect(heard).toEqual([null, null]);
+});
+
+test('settle: a hold of a call that never goes upstream is given back once', () => {
+  const givenBack: number[] = [];
+  const upstream = upstreamOf('http://127.0.0.1:1');
+  const x = {
+    routed: { context: contextOf([upstream]), upstream },
+    admission: { month: monthOfMs(Date.UTC(2026, 10)) },
+    holdNanos: 70,
+  } as unknown as RoutedExchange;
+  for (let n = 0; n < 2; n++) releaseHold({ settle: ({ holdNanos }) => void givenBack.push(holdNanos) }, x);
+  expect(givenBack).toEqual([70]);
 });

@@ -64,6 +64,13 @@ test('withheld: what is over a limit already need not send its body', async () =
   expect(gateway.admissions).toHaveLength(0);
 });
 
+test('withheld: a key whose time ends meanwhile is noticed', async () => {
+  const agent = await begun(10, 1);
+  gateway.lookup = { context: contextOf([], { keyExpiresAtMs: Date.now() }), refusal: null }; // later than it began
+  agent.send('b');
+  await agent.sees('HTTP/1.1 401 ');
+});
+
 test('withheld: what has spent its budget need not send its body', async () => {
   const terms = termsOf({ budgetCents: 5 });
   gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { terms }), refusal: null };
@@ -151,6 +158,18 @@ test('withheld: a pause while a probe place is awaited is noticed, and the place
   held[0]!('lease-1');
   await agent.sees('HTTP/1.1 403 ');
   expect([gateway.admissions.length, gateway.releasedProbes]).toEqual([0, ['lease-1']]);
+});
+
+test('withheld: an agent that leaves with a probe place, while the store is asked, gives it back', async () => {
+  gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
+  const held: (() => void)[] = [];
+  gateway.heldAdmissions = held;
+  const agent = await connectRaw(gateway.port);
+  agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+  await eventually(() => held.length === 1);
+  agent.socket.destroy();
+  await eventually(() => gateway.server.inflight === 0);
+  expect([gateway.releasedProbes, upstream.connections.length]).toEqual([['lease-1'], 0]);
 });
 
 test('withheld: who gets no probe place is refused', async () => {

@@ -71,6 +71,8 @@ test('websocket: an open one holds its place among the calls under way, until it
     refused.once('unexpected-response', (request, answer) => resolve([request, answer])),
   );
   expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+  const body = await new Promise<string>((resolve) => response.setEncoding('utf8').once('data', resolve));
+  expect(body).toContain('"reason":"overload"');
   refused.on('error', () => {});
   agent.close();
   await eventually(() => gateway.server.sessions.size === 0);

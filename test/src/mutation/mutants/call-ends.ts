@@ -76,7 +76,7 @@ export const CALL_ENDS: readonly Mutant[] = [
       if (x.hold`,
     put: '      if (x.hold',
     bug: 'a probe place is lost when the agent left before its call went out',
-    tests: ['dataplane/src/call/proxy-requests.test.ts', 'dataplane/src/call/revocation.test.ts'],
+    tests: ['dataplane/src/call/withheld.test.ts'],
   },
   {
     file: 'dataplane/src/call/live-calls.ts',
@@ -84,7 +84,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     } else`,
     put: '    } else',
     bug: 'a hold is kept when the agent left before its call went out',
-    tests: ['dataplane/src/call/hold-release.test.ts'],
+    equivalent: 'a call goes out in the turn of its admission: there is no hold without a call',
   },
   {
     file: 'dataplane/src/call/live-calls.ts',
@@ -162,7 +162,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     find: 'tokensIn(reading) + reading.tokensOut;',
     put: 'tokensIn(reading);',
     bug: 'tokens of the answer do not count against the minute',
-    tests: ['dataplane/src/call/proxy-responses.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
@@ -172,7 +172,7 @@ export const CALL_ENDS: readonly Mutant[] = [
     put: `  const { holdNanos } = x;
   settleCounters(counters, x, 0, null, holdNanos);`,
     bug: 'a hold is given back twice',
-    tests: ['dataplane/src/call/hold-release.test.ts'],
+    tests: ['dataplane/src/call/settle.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
@@ -212,7 +212,7 @@ export const CALL_ENDS: readonly Mutant[] = [
 `,
     put: '',
     bug: 'bytes pass behind the end of a cut stream',
-    tests: ['dataplane/src/call/budget-cut.test.ts'],
+    equivalent: 'cutting a stream off ends its upstream call, which brings nothing more',
   },
   {
     file: 'dataplane/src/call/hold-watch.ts',
