@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
-import { openSql } from '@acg/controlplane/db/sql';
+import { openSql, type Sql } from '@acg/controlplane/db/sql';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourRollups } from '@acg/controlplane/ledger/hour-rollups';
 import { daysWithoutIndex, SearchIndexes } from '@acg/controlplane/ledger/search-index';
@@ -95,6 +95,17 @@ export class KeptLedger {
       orgId: this.orgId,
       agentIds: this.seeded.agentIds,
     };
+  }
+
+  /** Straight into its database, however long it takes. */
+  async withSql<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const sql = openSql(new Secret(this.cluster.url(DATABASE)), { connectionsMax: 1, applicationName: 'bench' });
+    try {
+      await sql`set statement_timeout = 0`;
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: 5 }); // the object of a COPY never settles
+    }
   }
 
   /** A control plane that has done nothing yet. */

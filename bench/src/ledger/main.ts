@@ -1,8 +1,9 @@
 /**
- * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,export,ingest,paint]`: seeds the ledger by SQL (default
- * 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over HTTP,
- * the memory of an export of the busy agent's rows, and ingest over gRPC. Embedded Postgres with the settings of
- * `npm start`, loopback only; `paint`, only when it is named, measures the dashboard in chromium-headless-shell; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
+ * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,export,ingest,reference,paint]`: seeds the ledger by SQL
+ * (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over
+ * HTTP, the memory of an export of the busy agent's rows, ingest over gRPC, and its references. Embedded Postgres with the
+ * settings of `npm start`, loopback only; `paint`, only when it is named, measures the dashboard in
+ * chromium-headless-shell; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -12,10 +13,11 @@ import { measureIngest } from './ingest-load.js';
 import { KeptLedger } from './kept-ledger.js';
 import { timePaint } from './paint.js';
 import { timeQueries } from './query-times.js';
+import { measureCopy, measureDuck } from './reference.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { keep: { type: 'string' }, only: { type: 'string', default: 'queries,export,ingest' } },
+  options: { keep: { type: 'string' }, only: { type: 'string', default: 'queries,export,ingest,reference' } },
 });
 const rows = Number(positionals[0] ?? 10_000_000);
 if (!Number.isInteger(rows) || rows < 1_000) {
@@ -67,6 +69,9 @@ try {
       await measureIngest(ledger.ingest, SMALL_RECORDS, SMALL_BATCH),
     ];
   });
+  await phase('reference', () =>
+    ledger.withSql(async (sql) => [await measureCopy(sql, ledger.cluster.pid), ...[await measureDuck(sql)].flat()]),
+  );
 } finally {
   await ledger.close();
 }
