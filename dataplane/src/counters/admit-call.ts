@@ -7,11 +7,12 @@
  *             purse   {flags B: 1 asked for, 2 holds; month I4, own total d, ledger d, ledger's own d, their month I4,
  *                      field s; with holds: version d, base d, released d}
  *             token   {tokens d}
- *             check   {pair B, wanted I4, rpm I4, fixed limits I4 …, token limits I4 …, hold d, checks B,
- *                      per check: purse from 1 I4, row of the limit table from 1 B, budget d}
+ *             check   {flags B: 1 pair, 2 more; wanted I4, rpm I4, fixed limits I4 …; with more: token limits I4 …, hold d,
+ *                      checks B, per check: purse from 1 I4, row of the limit table from 1 B, budget d}
  *   reply     header  {now µs d}
  *             purse   {the store's month I4, own total found d, spent d}
- *             check   {admitted I4, refusal B (row from 1), free at µs d, per pair row left I4 and reset µs d, spent d, held d}
+ *             check   {admitted I4, refusal B (row from 1), free at µs d, left I4 and reset µs d of requests and of each
+ *                      fixed limit; with more: the same of each token limit, spent d, held d}
  */
 import { monthEndSec, monthStartSec } from './calendar-month.js';
 import type { CallItems, PairCheck, PurseItem } from './call-items.js';
@@ -65,13 +66,15 @@ export interface CallReply {
 const HEADER_BYTES = 73;
 const PURSE_BYTES = 33;
 const HOLD_BYTES = 24;
-const PAIR_CHECK_BYTES = 18 + 4 * (FIXED_ROWS.length + TOKEN_ROWS.length);
+const PAIR_CHECK_BYTES = 9 + 4 * FIXED_ROWS.length;
+const MORE_BYTES = 9 + 4 * TOKEN_ROWS.length;
 const CHECK_BYTES = 13;
 const TOKEN_BYTES = 8;
 const REPLY_HEADER_BYTES = 8;
 const PURSE_REPLY_BYTES = 20;
 const PAIR_FIGURES_BYTES = 12;
-const VERDICT_BYTES = 29 + PAIR_FIGURES_BYTES * PAIR_ROWS.length;
+const VERDICT_BYTES = 13 + PAIR_FIGURES_BYTES * (PAIR_ROWS.length - TOKEN_ROWS.length);
+const MORE_VERDICT_BYTES = 16 + PAIR_FIGURES_BYTES * TOKEN_ROWS.length;
 const UINT32_MAX = 0xffff_ffff;
 
 /** A table with another number of fixed windows has footers of another size. */
@@ -111,8 +114,18 @@ function callBytes({ purses, pairChecks, tokens }: CallItems): number {
   for (const { total, holds } of purses) {
     bytes += PURSE_BYTES + 1 + (total === null ? 0 : total.field.length) + (holds ? HOLD_BYTES : 0);
   }
-  for (const { checks } of pairChecks) bytes += checks.length * CHECK_BYTES;
+  for (const pairCheck of pairChecks) {
+    if (hasMore(pairCheck)) bytes += MORE_BYTES + pairCheck.checks.length * CHECK_BYTES;
+  }
   return bytes;
+}
+
+/** Whether there is more to it than counting requests, or more is asked for. */
+function hasMore({ terms, providerSlug, wanted, holdNanos, checks }: PairCheck): boolean {
+  if (wanted === 0 || checks.length > 0 || holdNanos > 0) return true;
+  if (providerSlug === null) return false;
+  for (let i = 0; i < TOKEN_ROWS.length; i++) if (terms.limits[TOKEN_ROWS[i]!] !== UNLIMITED) return true;
+  return false;
 }
 
 function writeHeader(
@@ -157,11 +170,13 @@ function writePurse(out: Buffer, start: number, item: PurseItem): number {
 function writePairCheck(out: Buffer, start: number, pairCheck: PairCheck): number {
   const { limits } = pairCheck.terms;
   let at = start;
-  out[at] = pairCheck.providerSlug === null ? 0 : 1;
+  const more = hasMore(pairCheck);
+  out[at] = (pairCheck.providerSlug === null ? 0 : 1) + (more ? 2 : 0);
   out.writeUInt32LE(pairCheck.wanted, at + 1);
   out.writeUInt32LE(uint32(limits[RPM_ROW]!), at + 5);
   at += 9;
   for (let i = 0; i < FIXED_ROWS.length; i++, at += 4) out.writeUInt32LE(uint32(limits[FIXED_ROWS[i]!]!), at);
+  if (!more) return at;
   for (let i = 0; i < TOKEN_ROWS.length; i++, at += 4) {
     out.writeUInt32LE(pairCheck.providerSlug === null ? UINT32_MAX : uint32(limits[TOKEN_ROWS[i]!]!), at);
   }
@@ -179,7 +194,8 @@ function writePairCheck(out: Buffer, start: number, pairCheck: PairCheck): numbe
 
 /** Null: not what the call asks for. `month`: by the caller's clock. */
 export function decodeReply(reply: Buffer | null, { purses, pairChecks }: CallItems, month: number): CallReply | null {
-  const size = REPLY_HEADER_BYTES + purses.length * PURSE_REPLY_BYTES + pairChecks.length * VERDICT_BYTES;
+  let size = REPLY_HEADER_BYTES + purses.length * PURSE_REPLY_BYTES + pairChecks.length * VERDICT_BYTES;
+  for (let i = 0; i < pairChecks.length; i++) if (hasMore(pairChecks[i]!)) size += MORE_VERDICT_BYTES;
   if (reply === null || reply.length !== size) return null;
   const storeMonth = purses.length > 0 ? reply.readUInt32LE(REPLY_HEADER_BYTES) : month;
   let at = REPLY_HEADER_BYTES;
@@ -188,13 +204,15 @@ export function decodeReply(reply: Buffer | null, { purses, pairChecks }: CallIt
     purseReplies.push({ foundNanos: reply.readDoubleLE(at + 4), spentNanos: reply.readDoubleLE(at + 12) });
   }
   const verdicts: Verdict[] = [];
-  for (let i = 0; i < pairChecks.length; i++, at += VERDICT_BYTES) {
-    verdicts.push(decodeVerdict(reply, at, storeMonth, pairChecks[i]!.wanted === 0));
+  for (let i = 0; i < pairChecks.length; i++) {
+    const more = hasMore(pairChecks[i]!);
+    verdicts.push(decodeVerdict(reply, at, storeMonth, more, pairChecks[i]!.wanted === 0));
+    at += more ? VERDICT_BYTES + MORE_VERDICT_BYTES : VERDICT_BYTES;
   }
   return { month: storeMonth, purses: purseReplies, verdicts };
 }
 
-function decodeVerdict(reply: Buffer, at: number, month: number, isStanding: boolean): Verdict {
+function decodeVerdict(reply: Buffer, at: number, month: number, more: boolean, isStanding: boolean): Verdict {
   const refusedBy = reply[at + 4]! - 1;
   const isMoney = refusedBy >= PAIR_ROWS.length;
   const figures = at + 13;
@@ -205,8 +223,8 @@ function decodeVerdict(reply: Buffer, at: number, month: number, isStanding: boo
     freeAtSec: isMoney ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 5)),
     rpmRemaining: reply.readUInt32LE(figures),
     rpmResetAtSec: wholeSeconds(reply.readDoubleLE(figures + 4)) || null,
-    spentNanos: reply.readDoubleLE(tail),
-    heldNanos: reply.readDoubleLE(tail + 8),
+    spentNanos: more ? reply.readDoubleLE(tail) : 0,
+    heldNanos: more ? reply.readDoubleLE(tail + 8) : 0,
     remaining: isStanding ? PAIR_ROWS.map((_, i) => reply.readUInt32LE(figures + PAIR_FIGURES_BYTES * i)) : null,
     resetAtSec: isStanding
       ? PAIR_ROWS.map((_, i) => wholeSeconds(reply.readDoubleLE(figures + PAIR_FIGURES_BYTES * i + 4)) || null)

@@ -32,10 +32,12 @@ local NO_LIMIT = 4294967295
 local BUCKETS = 60
 local call, pack, read, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
 local arg, writer = ARGV[1], ARGV[2]
-local LOOK = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]] --[[each token]] .. 'I4' --[[end]] .. 'dB'
+local LOOK = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]]
+local MORE = '<' --[[each token]] .. 'I4' --[[end]] .. 'dB'
 local FOOTER = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
 local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
-local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]] --[[each token]] .. 'I4d' --[[end]] .. 'dd'
+local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]]
+local MORE_VERDICT = '<' --[[each token]] .. 'I4d' --[[end]] .. 'dd'
 local TOKENS = 1 --[[each fixed]] + 1 --[[end]]
 local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, pair_checks, token_items, day, token_minute, at =
   read('<dddI4ddBI4I4I4dd', arg)
@@ -168,9 +170,12 @@ for item = 1, token_items do
 end
 
 for item = 1, pair_checks do
-  local pair, wanted, rpm, --[[each fixed]] limit_I, --[[end]] --[[each token]] tokens_I, --[[end]] hold, checks, following =
-    read(LOOK, arg, at)
+  -- Most agents have requests to count and nothing else: what the others have comes behind.
+  local kind, wanted, rpm, --[[each fixed]] limit_I, --[[end]] following = read(LOOK, arg, at)
   at = following
+  local pair = kind % 2
+  local --[[each token]] tokens_I, --[[end]] hold, checks = --[[each token]] NO_LIMIT, --[[end]] 0, 0
+  if kind >= 2 then --[[each token]] tokens_I, --[[end]] hold, checks, at = read(MORE, arg, at) end
   local room = wanted
   local last, stop, front, oldest, live = 0, 0, 0, 0, 0
   --[[each fixed]] local count_I, start_I = 0, 0 --[[end]]
@@ -322,10 +327,12 @@ for item = 1, pair_checks do
   if refusal == 0 then refusal, free_at = token_refusal, token_free_at end
   if refusal == 0 then refusal = purse_refusal end
   local shown = purse_refusal > 0 and refused_purse or first_purse
-  reply[#reply + 1] = pack(VERDICT, admitted, refusal, free_at, max(0, rpm - live), live > 0 and oldest + minute or 0,
-    --[[each fixed]] max(0, limit_I - count_I), count_I > 0 and start_I + day or 0, --[[end]]
-    --[[each token]] left_I, reset_I, --[[end]]
-    spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))
+  reply[#reply + 1] = pack(VERDICT, admitted, refusal, free_at, max(0, rpm - live), live > 0 and oldest + minute or 0
+    --[[each fixed]] , max(0, limit_I - count_I), count_I > 0 and start_I + day or 0 --[[end]])
+  if kind >= 2 then
+    reply[#reply + 1] = pack(MORE_VERDICT, --[[each token]] left_I, reset_I, --[[end]]
+      spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))
+  end
 end
 
 for item, due in pairs(later) do

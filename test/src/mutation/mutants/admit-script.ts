@@ -39,6 +39,13 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/admit.lua',
+    find: "known[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''",
+    put: "known[3] or ''",
+    bug: 'what is held when a month ends is forgotten',
+    tests: ['test/src/limits/hold-fleet.test.ts', 'test/src/limits/admit-script.test.ts'],
+  },
+  {
+    file: 'dataplane/src/counters/admit.lua',
     find: `    room = min(room, limit_I - count_I)
 `,
     put: `    room = min(room, limit_I - count_I + 1)

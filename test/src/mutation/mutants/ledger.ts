@@ -7,10 +7,8 @@ export const LEDGER: Area = {
   mutants: [
     {
       file: 'controlplane/src/ledger/ledger.ts',
-      find: `  if (ids === null) return entries;
-`,
-      put: `  return entries;
-`,
+      find: '  const fresh = new Set(rows.map(({ id }) => id));',
+      put: '  const fresh = new Set(entries.map(({ id }) => id));',
       bug: 'a record that was there is counted again',
       tests: ['test/src/controlplane/ledger.test.ts'],
     },
@@ -168,11 +166,18 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/ingest.ts',
-      find: `    await ledger.noteLate(tx, hourly, Date.now());
-`,
-      put: '',
+      find: '      ledger.noteLate(tx, hourly, Date.now()),',
+      put: '      null,',
       bug: 'late records are missing in reports of past days',
       tests: ['test/src/controlplane/daily-rollups.test.ts'],
+    },
+    {
+      file: 'controlplane/src/ledger/ingest.ts',
+      find: `      if (isBookedAlready(error) && newness === 'all_new') return this.#bookOrHalve(batch, poison, 'some_new');
+`,
+      put: '',
+      bug: 'a batch that comes again is set aside',
+      tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/ingest.ts',
