@@ -1,5 +1,6 @@
 /** `/device`: where a person types the code that a program shows. It logs in for this one decision and out again. */
 import type { App } from '../http/app.js';
+import { BRAND } from '../http/look.js';
 import { PAGE_STYLE, pagePolicy } from '../mail/link-pages.js';
 
 const SCRIPT = `
@@ -65,6 +66,7 @@ const HTML = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Let a device in</title>
 <style>${PAGE_STYLE}</style>
+${BRAND}
 <main>
 <h1>Let a device in</h1>
 <form id="login">

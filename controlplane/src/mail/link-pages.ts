@@ -5,6 +5,7 @@
  */
 import type { App } from '../http/app.js';
 import { sourceHash } from '../http/html.js';
+import { BRAND, LOOK } from '../http/look.js';
 
 interface LinkPage {
   readonly path: string;
@@ -94,29 +95,20 @@ form.addEventListener('submit', async (event) => {
 });
 `;
 
-/** Of every page that this server makes itself: the look of the dashboard, without its files. */
-export const PAGE_STYLE = `
-:root { color-scheme: light dark; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
-  --page: #f8f9fa; --surface: #fff; --line: #dee2e6; --ink: #000; --quiet: #495057; --field: #fff; --edge: #868e96; --chosen: #3b5bdb; }
-@media (prefers-color-scheme: dark) { :root { --page: #1f1f1f; --surface: #242424; --line: #424242; --ink: #c9c9c9;
-  --quiet: #b8b8b8; --field: #2e2e2e; --edge: #828282; --chosen: #3b5bdb; } }
-* { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; display: grid; align-content: center; justify-items: center; padding: 1rem;
-  background: var(--page); color: var(--ink); }
-main { width: 100%; max-width: 25rem; padding: 2rem; background: var(--surface); border: 1px solid var(--line); border-radius: 8px; }
-body::before { content: "Agent Credential Gateway"; font-weight: 650; margin-bottom: 1.25rem; }
-h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.3; font-weight: 650; }
+/** Of every page with a form that this server makes itself. */
+export const PAGE_STYLE = `${LOOK}
+body { min-height: 100vh; display: grid; align-content: center; justify-items: center; padding: 1rem; }
+main { width: 100%; max-width: 25rem; padding: 2rem; }
 p { margin: 0 0 1rem; font-size: .875rem; color: var(--quiet); }
-label { display: block; font-size: .875rem; font-weight: 500; }
+label { display: block; font-size: .875rem; font-weight: 600; }
 input, select, button { display: block; width: 100%; font: inherit; font-size: .875rem; border-radius: 8px; }
-input, select { margin: .25rem 0 1rem; padding: .5rem .75rem; background: var(--field); color: inherit; border: 1px solid var(--edge); }
-button { margin-bottom: .5rem; padding: .5rem; font-weight: 600; color: #fff; background: var(--chosen); border: 1px solid var(--chosen); cursor: pointer; }
+input, select { margin: .25rem 0 1rem; padding: .5rem .75rem; font-weight: 400; background: var(--field); color: inherit;
+  border: 1px solid var(--edge); }
+button { margin-bottom: .5rem; padding: .5rem; font-weight: 600; color: #fff; background: var(--chosen);
+  border: 1px solid var(--chosen); cursor: pointer; }
 button:disabled { opacity: .6; cursor: default; }
-:focus-visible { outline: 2px solid var(--chosen); outline-offset: 2px; }
 output { display: block; font-size: .875rem; overflow-wrap: anywhere; }
 output:not(:empty) { margin-top: .5rem; }
-a { color: inherit; }
-[hidden] { display: none; }
 `;
 
 /** A page runs its one script, has its one style, and talks to this server only. */
@@ -134,6 +126,7 @@ const pageHtml = ({ title, endpoint, fields, action, done }: LinkPage): string =
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${PAGE_STYLE}</style>
+${BRAND}
 <main>
 <h1>${title}</h1>
 <form data-endpoint="${endpoint}" data-done="${done}">${fields.map(fieldHtml).join('')}<button>${action}</button></form>

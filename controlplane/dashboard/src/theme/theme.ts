@@ -57,6 +57,8 @@ export const readableColors: CSSVariablesResolver = () => ({
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.12)',
+    '--mantine-color-red-light': 'rgba(250, 82, 82, 0.14)',
+    '--mantine-color-red-light-hover': 'rgba(250, 82, 82, 0.2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
     '--mantine-color-indigo-light-color': 'var(--mantine-color-indigo-3)',
