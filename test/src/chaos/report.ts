@@ -70,8 +70,18 @@ function endOf({ status, complete, refusal, closeCode }: CallTrace): string {
   if (closeCode !== null) return `closed ${closeCode}`;
   if (status === null) return 'no answer';
   if (!complete) return `${status} broken`;
-  return refusal === null || refusal.limitType === '' ? String(status) : `${status} ${refusal.limitType}`;
+  if (refusal === null) return String(status);
+  const why = WHY.find(([text]) => refusal.message.includes(text))?.[1] ?? refusal.limitType;
+  return why === '' ? String(status) : `${status} ${why}`;
 }
+
+/** Part of a refusal's message → a word for it. */
+const WHY = [
+  ['provider is failing', 'circuit'],
+  ['token cannot be checked', 'token'],
+  ['Limits cannot be checked', 'store'],
+  ['is stopping', 'stop'],
+] as const;
 
 function countsOf(names: readonly string[]): string {
   const counts = new Map<string, number>();

@@ -23,7 +23,7 @@ const UNBOUND = { rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 };
 /** So low that it is reached within seconds, wherever the store is there for as long. */
 const RPM = 15;
 /** Of the calls that the lanes of such an agent make, so that the budget is spent before the run ends. */
-const HARD_CENTS_PER_MINUTE = 2;
+const HARD_CENTS_PER_MINUTE = 1;
 const SOFT_CENTS_PER_MINUTE = 0.5;
 
 export async function makeTenants(

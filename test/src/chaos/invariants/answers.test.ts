@@ -39,6 +39,7 @@ const EXPLAINED: readonly [string, CallTrace, Made][] = [
   ['503 of a stop', refusedCall('a', 503, 'The gateway is stopping.'), { faults: [fault('data-1', 'restart')] }],
   ['a connection that broke', brokenCall('a'), { faults: PLANE }],
   ['a stream that the provider broke', brokenCall('a', { kind: 'stream', status: 200 }), { faults: PROVIDER }],
+  ['an upload whose refusal was not read', brokenCall('a', { kind: 'upload' }), { faults: [fault('postgres', 'cut')] }],
   ['an upload that the provider broke', brokenCall('a', { kind: 'upload' }), { faults: PROVIDER }],
   ['a WebSocket of a data plane that stops', socket(1001), { faults: [fault('data-1', 'restart')] }],
   ['a WebSocket of a data plane that died', socket(1006), { faults: PLANE }],

@@ -71,6 +71,7 @@ function brokenProblem(call: CallTrace, { faults }: AnswerHistory): string | nul
   // Refused while its body was still on its way, the client may see its connection end before it reads why.
   const sendsLong = call.kind === 'upload' || call.kind === 's3';
   if (sendsLong && wasHurt(call, faults, ['provider'], CIRCUIT_AFTERMATH_MS)) return null;
+  if (sendsLong && wasHurt(call, faults, ['control-1', 'control-2', 'postgres'])) return null;
   if (call.status !== null && wasHurt(call, faults, ['provider'])) return null;
   return `broke off (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
 }
