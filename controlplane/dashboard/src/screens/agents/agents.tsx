@@ -116,7 +116,7 @@ interface FiltersProps {
 function Filters({ values, set, period }: FiltersProps) {
   const projects = useProjects();
   return (
-    <Group gap="sm" mb="md" align="flex-end">
+    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
       <SearchInput
         label="Search agents"
         placeholder="Name or id"
@@ -131,7 +131,7 @@ function Filters({ values, set, period }: FiltersProps) {
         data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         value={values.project === '' ? null : values.project}
         onChange={(value) => set({ project: value ?? '' })}
-        flex="0 1 180px"
+        w={180}
       />
       <Select
         aria-label="Status"
@@ -141,7 +141,7 @@ function Filters({ values, set, period }: FiltersProps) {
         data={[...STATUSES]}
         value={values.status === '' ? null : values.status}
         onChange={(value) => set({ status: value ?? '' })}
-        flex="0 1 140px"
+        w={140}
       />
       <Select
         aria-label="Sort by"
@@ -149,7 +149,7 @@ function Filters({ values, set, period }: FiltersProps) {
         allowDeselect={false}
         value={values.sort}
         onChange={(value) => set({ sort: value ?? DEFAULTS.sort })}
-        flex="0 1 170px"
+        w={170}
       />
       <PeriodControl value={period} onChange={(value) => set({ period: value })} />
     </Group>

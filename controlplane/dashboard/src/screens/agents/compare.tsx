@@ -21,7 +21,7 @@ export function Compare() {
         All agents
       </Anchor>
       <PageHeader title="Compare agents" description="Days and hours are UTC." />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <SegmentedControl
           aria-label="Figure of the chart"
           data={MEASURES}

@@ -34,7 +34,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
   });
   const button = (
     <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
-      New token
+      New key
     </GuardedButton>
   );
   return (
@@ -64,21 +64,29 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           {
             header: 'Actions',
             cell: (key) => (
-              <GuardedButton needs="admin" size="compact-sm" variant="default" onClick={() => setRevoking(key)}>
-                Revoke
-              </GuardedButton>
+              <Group justify="flex-end">
+                <GuardedButton
+                  needs="admin"
+                  size="compact-sm"
+                  variant="subtle"
+                  color="red"
+                  onClick={() => setRevoking(key)}
+                >
+                  Revoke
+                </GuardedButton>
+              </Group>
             ),
           },
         ]}
         empty={
           <Nothing
-            title="No token yet"
+            title="No key yet"
             text="The agent needs one to call: it stands where the provider's key stood."
             action={button}
           />
         }
       />
-      <Modal opened={creating} onClose={dialog.close} title="New token">
+      <Modal opened={creating} onClose={dialog.close} title="New key">
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -110,7 +118,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
             />
             <Group justify="flex-end">
               <Button type="submit" loading={create.isPending}>
-                Make the token
+                Make the key
               </Button>
             </Group>
           </Stack>

@@ -113,7 +113,7 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
           <NumberInput
-            label="Monthly budget in dollars (optional)"
+            label="Monthly budget in dollars"
             placeholder="none"
             min={0}
             decimalScale={2}

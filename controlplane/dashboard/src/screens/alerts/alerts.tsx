@@ -76,7 +76,7 @@ export function Alerts() {
           </>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <NativeSelect
           label="Event"
           data={[

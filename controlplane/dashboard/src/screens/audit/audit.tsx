@@ -48,7 +48,7 @@ function Trail() {
           </Button>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <TextInput
           label="Action"
           placeholder="api_key.create"

@@ -33,7 +33,7 @@ export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
       ? []
       : [{ value: values.provider, label: values.provider }];
   return (
-    <Group gap="sm" mb="md" align="flex-end">
+    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
       <TextInput
         label="Search"
         placeholder="path, model, error or request id"
@@ -51,12 +51,14 @@ export function Filters({ values, onChange, onClear, filtered }: FiltersProps) {
       />
       <NativeSelect
         label="Provider"
+        w={160}
         data={[{ value: '', label: 'Any provider' }, ...known, ...others]}
         value={values.provider}
         onChange={(event) => onChange({ provider: event.currentTarget.value })}
       />
       <NativeSelect
         label="Status"
+        w={190}
         data={STATUSES}
         value={STATUSES.some(({ value }) => value === values.status) ? values.status : ''}
         onChange={(event) => onChange({ status: event.currentTarget.value })}

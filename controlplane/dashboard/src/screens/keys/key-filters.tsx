@@ -10,7 +10,7 @@ type State = ReturnType<typeof useSearchState<typeof KEY_FILTERS>>;
 export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
   const projects = useProjects();
   return (
-    <Group gap="sm" mb="md" align="flex-end">
+    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
       <SearchInput
         label="Search keys"
         placeholder="Name, agent or beginning"

@@ -36,7 +36,7 @@ export function Refusals() {
         title="Refusals"
         description="Calls that the gateway did not let through, counted within some five seconds; they cost nothing and are not under Calls. A token that nobody issued belongs to no organization: calls with one are not counted here."
       />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentChoice
           aria-label="Agent"
           placeholder="Any agent"
@@ -70,7 +70,7 @@ export function Refusals() {
             },
             { header: 'Refused', numeric: true, cell: (row) => count(row.count) },
             {
-              header: 'What happened, and what to do',
+              header: 'What to do',
               cell: ({ reason }) => <WhatToDo reason={reason} agentId={values.agent === '' ? null : values.agent} />,
             },
           ]}

@@ -44,7 +44,7 @@ export function Usage() {
           </Button>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <NativeSelect
           label="By"
           data={[...GROUPS]}
