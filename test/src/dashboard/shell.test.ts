@@ -105,6 +105,8 @@ test('shell: what is not there says so, with the request that the operator finds
   const failure = visitor.page.getByRole('alert');
   await failure.getByText('No such agent').waitFor();
   await failure.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+  await visitor.page.getByRole('link', { name: 'All agents' }).click();
+  await visitor.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
 });
 
 test('shell: a newer version is said, also where a file of this one is gone; the rest of the page stays', async () => {

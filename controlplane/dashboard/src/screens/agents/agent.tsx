@@ -45,11 +45,21 @@ export function AgentPage() {
         <Skeleton h={320} />
       </Stack>
     ) : (
-      <Failure error={agent.error} onRetry={() => void agent.refetch()} />
+      <>
+        <ToAll />
+        <PageHeader title="Agent" />
+        <Failure error={agent.error} onRetry={() => void agent.refetch()} />
+      </>
     );
   }
   return <Loaded agent={agent.data} />;
 }
+
+const ToAll = () => (
+  <Anchor component={Link} href="/agents" size="sm">
+    All agents
+  </Anchor>
+);
 
 function Loaded({ agent }: { readonly agent: Agent }) {
   const { values } = useSearchState(DEFAULTS);
@@ -57,9 +67,7 @@ function Loaded({ agent }: { readonly agent: Agent }) {
   const tab = TABS.find(({ value }) => value === values.tab) ?? TABS[0];
   return (
     <>
-      <Anchor component={Link} href="/agents" size="sm">
-        All agents
-      </Anchor>
+      <ToAll />
       <PageHeader
         title={agent.name}
         description={

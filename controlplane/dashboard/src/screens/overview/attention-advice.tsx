@@ -34,7 +34,7 @@ export const LISTS: Readonly<Record<Kind, string>> = {
   needs_credentials: '/providers?status=needs_credentials',
   webhook_failing: '/webhooks',
   key_expiring: '/keys?sort=expiresAt',
-  key_unused: '/keys?sort=lastUsedAt',
+  key_unused: '/keys',
   no_budget: '/agents',
 };
 

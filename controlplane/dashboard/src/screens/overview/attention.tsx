@@ -82,7 +82,7 @@ const Hint = ({ item: { kind, total, things } }: { readonly item: Item }) => (
         {total > things.length && ` and ${count(total - things.length)} more`}
       </Text>
     </Stack>
-    <Way to={LISTS[kind]} label="See all" />
+    <Way to={LISTS[kind]} label={kind === 'no_budget' ? 'All agents' : 'All keys'} />
   </li>
 );
 
