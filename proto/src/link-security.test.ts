@@ -46,3 +46,17 @@ test('secrets: one that is too short is a problem that names the variable and no
   reader.secrets('S');
   expect(() => reader.throwIfInvalid()).toThrow(/^S must have at least 32 bytes$/);
 });
+
+test('INTERNAL_TOKEN: without one, and without certificates, nobody is let in', () => {
+  expect(linkAuthorized({ tls: null, internalTokens: [] }, new Metadata())).toBe(false);
+});
+
+test.each([['GRPC_TLS_CA'], ['GRPC_TLS_CERT', 'GRPC_TLS_KEY']])(
+  'certificates: %s alone stops the start',
+  (...names) => {
+    const files = Object.fromEntries(names.map((name) => [name, '/dev/null']));
+    const reader = new EnvReader({ ...files, INTERNAL_TOKEN: NEW });
+    readLinkSecurity(reader, ['127.0.0.1:1']);
+    expect(() => reader.throwIfInvalid()).toThrow('must be set together or not at all');
+  },
+);

@@ -30,7 +30,7 @@ export type Equivalents = Readonly<Record<string, string>>;
 function filtersOf(file: string, source: string, equivalents: Equivalents): readonly Mutant[] {
   const mutants: Mutant[] = [];
   for (const match of source.matchAll(FILTER)) {
-    if (/\bset\s+$/.test(source.slice(0, match.index))) continue;
+    if (/(?:\bset|,)\s+$/.test(source.slice(0, match.index))) continue; // an assignment
     const around = uniqueAround(source, match.index, match.index + match[0].length);
     if (around === null) continue;
     const [from, to] = around;

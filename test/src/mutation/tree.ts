@@ -14,7 +14,7 @@ export type Verdict =
   | 'invalid';
 
 /** Longer than any test run near one place; a mutant that hangs the tests is noticed by that. */
-const RUN_TIMEOUT_MS = 300_000;
+const RUN_TIMEOUT_MS = 1_200_000;
 
 const CONFIG = 'planted.config.ts';
 const configWith = (databaseServerUrl: string): string => `
@@ -53,9 +53,9 @@ export class Tree {
     return (await this.#run('npm', ['run', '-s', 'build'])) === 0;
   }
 
-  /** Whether the tests pass on the code as it is: a test that fails without a bug proves nothing. */
+  /** Whether the tests pass on the code as it is, in sight: a test that fails without a bug proves nothing. */
   async passes(tests: readonly string[], workers: number): Promise<boolean> {
-    return (await this.#test(tests, workers)) === 0;
+    return (await this.#test(tests, workers, 'inherit')) === 0;
   }
 
   async judge(mutant: Mutant, tests: readonly string[], built: boolean): Promise<Verdict> {
@@ -80,14 +80,15 @@ export class Tree {
     rmSync(this.#path, { recursive: true, force: true });
   }
 
-  #test(tests: readonly string[], workers = 1): Promise<number> {
+  #test(tests: readonly string[], workers = 1, output: 'ignore' | 'inherit' = 'ignore'): Promise<number> {
     const options = ['--config', CONFIG, '--bail', '1', '--maxWorkers', String(workers), '--reporter', 'dot'];
-    return this.#run('npx', ['vitest', 'run', ...options, ...tests]);
+    return this.#run('npx', ['vitest', 'run', ...options, ...tests], output);
   }
 
   /** The exit code; -1 when it took too long. Its own process group, so that nothing that it started stays. */
-  #run(command: string, args: readonly string[]): Promise<number> {
-    const child = spawn(command, args, { cwd: this.#path, stdio: 'ignore', detached: true });
+  #run(command: string, args: readonly string[], output: 'ignore' | 'inherit' = 'ignore'): Promise<number> {
+    const stdio = ['ignore', output, output] as const;
+    const child = spawn(command, args, { cwd: this.#path, stdio: [...stdio], detached: true });
     const end = (): void => {
       try {
         process.kill(-child.pid!, 'SIGKILL');

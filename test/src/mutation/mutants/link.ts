@@ -65,7 +65,7 @@ export const LINK: Area = {
       find: 'security.internalTokens.some((token) => sameText(given, `Bearer ${token.reveal()}`));',
       put: 'sameText(given, `Bearer ${security.internalTokens[0]!.reveal()}`);',
       bug: 'the second token is not taken while it is being replaced',
-      tests: ['proto/src/link-security.test.ts', 'test/src/link'],
+      tests: ['proto/src/link-security.test.ts'],
     },
     {
       file: SECURITY,
