@@ -62,6 +62,9 @@ test('circuit board: without a control plane one call a second tries an overdue 
   clock.now = 1_040_000;
   expect(board.view('a')?.state).toBe('OPEN'); // the control plane is there: its word counts
   clock.up = false;
+  clock.now = 1_031_999; // its HALF_OPEN may be on its way
+  expect(board.view('a')?.state).toBe('OPEN');
+  clock.now = 1_040_000;
   expect(board.view('a')?.state).toBe('HALF_OPEN');
   expect(await probe(board)).toBe('');
   expect(await probe(board)).toBeNull();

@@ -70,6 +70,22 @@ async function filled(options: Partial<ContextCacheOptions> = {}) {
 }
 
 describe('ContextCache', () => {
+  it('forgets refusals with a reset', async () => {
+    const { cache, script, resolve } = setUp();
+    const first = resolve();
+    script.asked[0]!.answer(unknown(1));
+    await first;
+    expect(cache.get(HASH, '')).toMatchObject({ refusal: 'unknown_token' });
+    cache.reset(2);
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('looks up no name of an agent that is longer than any', () => {
+    const { cache } = setUp();
+    expect(cache.get(HASH, 'x'.repeat(128))).toBeNull();
+    expect(cache.get(HASH, 'x'.repeat(129))).toMatchObject({ refusal: 'agent_out_of_scope' });
+  });
+
   it('serves a hit synchronously, and one call answers all who wait', async () => {
     const { cache, script, resolve } = setUp();
     expect(cache.get(HASH, '')).toBeNull();

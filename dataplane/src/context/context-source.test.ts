@@ -54,7 +54,8 @@ class Plane {
 const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_000): void =>
   void call.write({ revision, hello: { reset, heartbeatMs, circuits: [], prices: { overrides: [] } } });
 
-function connect(addresses: readonly string[]) {
+function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
+  const lines: string[] = [];
   const client = new GatewayClient(addresses, security, () => 0);
   const heard = { ended: [] as string[], circuits: [] as string[], fatal: [] as string[], prices: 0, resets: 0 };
   const identity = { dataPlaneId: 'dp-1', counters: 'memory', version: '1' } as const;
@@ -69,13 +70,13 @@ function connect(addresses: readonly string[]) {
       onSessionsEnd: (one) => void heard.ended.push(`${one.kind} ${one.id}`),
       onFatal: (message) => void heard.fatal.push(message),
     },
-    pino({ level: 'silent' }),
+    pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
     () => 0,
   );
   const cache = new ContextCache(source, {
     ...DEFAULT_CONTEXT_CACHE_OPTIONS,
     ttlMs: 300_000,
-    staleIfErrorMs: 900_000,
+    staleIfErrorMs,
   });
   closers.push(() => {
     source.stop();
@@ -83,12 +84,32 @@ function connect(addresses: readonly string[]) {
   });
   const resolve = () => new Promise<Lookup>((done) => cache.resolve(HASH, '', null, done));
   source.start(cache);
-  return { source, cache, heard, resolve };
+  return { source, cache, heard, resolve, lines };
 }
 
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 90_000 });
 
 describe('ContextSource', () => {
+  it('confirms nothing any more when the link is gone', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve } = connect([plane.address], 1);
+    await until(() => source.up);
+    await resolve();
+    expect(cache.get(HASH, '')).toMatchObject({ refusal: null });
+    plane.watch = () => {}; // no further word
+    for (const call of plane.watchers) call.end();
+    await until(() => cache.get(HASH, '') === null);
+  });
+
+  it('says once that the control plane is away, however often it tries', async () => {
+    const plane = new Plane();
+    plane.watch = (call) => void call.emit('error', { code: status.UNAVAILABLE, details: 'not now' });
+    await plane.listen();
+    const { lines } = connect([plane.address]);
+    await until(() => plane.watchers.length >= 4);
+    expect(lines.filter((line) => line.includes('control plane unreachable'))).toHaveLength(1);
+  });
+
   it('is ready after the first Hello and not before', async () => {
     const plane = await new Plane().listen();
     plane.watch = () => undefined;

@@ -21,6 +21,13 @@ test.each<[Invalidation['kind'], string, boolean]>([
   expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
 });
 
+test('an open call to openai goes on when another provider of the agent changes', () => {
+  const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
+  const ends = (slug: string): boolean =>
+    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, slug);
+  expect([ends('openai'), ends('s3')]).toEqual([false, true]);
+});
+
 test('recent invalidations: what was overwritten is feared, what is kept is known', () => {
   const recent = new RecentInvalidations(3);
   const add = (revision: number, id: string) => recent.add({ revision, kind: 'agent', id, endsSessions: false });
@@ -34,6 +41,8 @@ test('recent invalidations: what was overwritten is feared, what is kept is know
   expect(recent.outdates(0, context)).toBe(true); // revision 1 is forgotten: it may have been ours
   expect(recent.outdates(1, context)).toBe(true); // revision 2 is ours
   expect(recent.outdates(2, context)).toBe(false);
+  const other = { ...context, agentId: 'agent-9' };
+  expect([recent.outdates(0, other), recent.outdates(1, other)]).toEqual([true, false]);
   recent.clear();
   expect(recent.outdates(0, context)).toBe(false);
 });

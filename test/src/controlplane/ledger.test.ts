@@ -349,13 +349,15 @@ test('partitions: days are made ahead, old days are dropped, rollups stay', asyn
   const { sql } = db();
   const agentId = newId();
   const old = usageRecord({ agentId, startedAtMs: now - 20 * DAY });
-  await newIngest(sql).report({ dataPlaneId: 'd', records: [old] });
+  const oldestKept = usageRecord({ agentId, startedAtMs: now - 7 * DAY });
+  await newIngest(sql).report({ dataPlaneId: 'd', records: [old, oldestKept] });
   const partitions = new UsagePartitions(sql, 7);
   await Promise.all([partitions.makeAhead(now), new UsagePartitions(sql, 7).makeAhead(now)]);
   expect(await days()).toEqual(expect.arrayContaining([0, 1, 2, 3].map((i) => nameOf(now + i * DAY))));
   await Promise.all([retention(sql, 7).sweep(now), retention(sql, 7).sweep(now)]);
   expect(await days()).not.toContain(nameOf(now - 20 * DAY));
-  expect(await stored([agentId])).toEqual(model([old]));
+  expect(await days()).toContain(nameOf(now - 7 * DAY));
+  expect(await stored([agentId])).toEqual(model([old, oldestKept]));
   await retention(sql, 7).sweep(now); // again: nothing happens
 });
 
@@ -413,6 +415,8 @@ test('retention: hours that days stand for are trimmed, but not those of a day t
   const book = () => ingest.report({ dataPlaneId: 'd', records: [usageRecord({ agentId, orgId, startedAtMs })] });
   const hours = async () => (await sql`select from usage_hourly where agent_id = ${agentId}`).count;
   await book();
+  // As if it had been booked on that very day: no day stands for it, though nothing came late.
+  await sql`delete from usage_late where org_id = ${orgId}`;
   await retention(sql, 90).sweep(now);
   expect(await hours()).toBe(1);
   const rollups = new DailyRollups(sql, createLogger('test', 'silent'));
