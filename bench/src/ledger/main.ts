@@ -1,6 +1,6 @@
 /**
- * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,export,ingest,reference,paint]`: seeds the ledger by SQL
- * (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over
+ * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,dashboard,export,ingest,reference,paint]`: seeds the
+ * ledger by SQL (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over
  * HTTP, the memory of an export of the busy agent's rows, ingest over gRPC, and its references. Embedded Postgres with the
  * settings of `npm start`, loopback only; `paint`, only when it is named, measures the dashboard in
  * chromium-headless-shell; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
@@ -8,6 +8,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { machine, writeReport } from '../report.js';
+import { timeDashboard } from './dashboard-times.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-load.js';
 import { KeptLedger } from './kept-ledger.js';
@@ -17,7 +18,7 @@ import { measureCopy, measureDuck } from './reference.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { keep: { type: 'string' }, only: { type: 'string', default: 'queries,export,ingest,reference' } },
+  options: { keep: { type: 'string' }, only: { type: 'string', default: 'queries,dashboard,export,ingest,reference' } },
 });
 const rows = Number(positionals[0] ?? 10_000_000);
 if (!Number.isInteger(rows) || rows < 1_000) {
@@ -46,6 +47,12 @@ try {
   await phase('paint', async () => {
     await ledger.freshControl();
     return timePaint(ledger.api, ledger.seeded.busyAgentId);
+  });
+  await phase('dashboard', async () => {
+    const { screens, requests } = await timeDashboard(ledger.api, ledger.seeded);
+    console.table(requests);
+    figures.dashboardRequests = requests;
+    return screens;
   });
   await phase('export', async () => {
     const { busyAgentId } = ledger.seeded;
