@@ -28,9 +28,11 @@ export async function sumCells(
     dearest as materialized (
       select s.value, ${nameOf(tx, scope, dimension)} as name
         from (select value from cells group by value
-               order by sum(cost_nanos) desc, sum(requests) desc, value limit ${groupsMax}) s)
-    select date_trunc(${interval}, hour) as bucket, d.value, d.name, ${tx.unsafe(SUMS)}
-      from cells left join dearest d using (value) group by bucket, d.value, d.name`;
+               order by sum(cost_nanos) desc, sum(requests) desc, value limit ${groupsMax}) s),
+    groups as (
+      select date_trunc(${interval}, hour) as bucket, d.value, ${tx.unsafe(SUMS)}
+        from cells left join dearest d using (value) group by bucket, d.value)
+    select g.*, d.name from groups g left join dearest d using (value)`;
   return exact(rows);
 }
 
