@@ -46,7 +46,7 @@ export function reportOn(run: ChaosRun, ledger: LedgerView, figures: readonly Pr
   const facts = [
     `calls: ${calls.length} (${countsOf(calls.map(({ kind }) => kind))}), at the provider ${sightings.length}, booked ${booked.length}`,
     `ends: ${countsOf(calls.map(endOf))}`,
-    `faults: ${faults.length} (${countsOf(faults.map(({ victim, action }) => `${victim.replace(/-\d$/, '')} ${action}`))})`,
+    `faults: ${faults.length}, left out ${run.leftOut} (${countsOf(faults.map(({ victim, action }) => `${victim.replace(/-\d$/, '')} ${action}`))})`,
     `counter store away for ${Math.round(away / 1_000)} s in all; windows at their limit: ${limits.fullWindows}`,
     ...spends.map((one) => `${one.agent}: ${percent(one.spentNanos, one.budgetNanos)} of its hard budget spent`),
     `deliveries: ${deliveries.length} requests, ${new Set(deliveries.map(({ deliveryId }) => deliveryId)).size} ids`,
