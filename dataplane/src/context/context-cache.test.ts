@@ -241,6 +241,22 @@ describe('ContextCache', () => {
     expect((await first).refusal).toBe('unknown_token');
   });
 
+  it('a reset drops contexts and refusals alike', async () => {
+    const { cache, script, resolve } = await filled();
+    const second = resolve('b'.repeat(64));
+    script.asked[1]!.answer(unknown(1));
+    await second;
+    expect([cache.get(HASH, '')?.refusal, cache.get('b'.repeat(64), '')?.refusal]).toEqual([null, 'unknown_token']);
+    cache.reset(1);
+    expect([cache.get(HASH, ''), cache.get('b'.repeat(64), ''), cache.size]).toEqual([null, null, 0]);
+  });
+
+  it('a name of an agent that is longer than any is out of scope, without a question', () => {
+    const { cache } = setUp();
+    expect(cache.get(HASH, 'a'.repeat(128))).toBeNull();
+    expect(cache.get(HASH, 'a'.repeat(129))?.refusal).toBe('agent_out_of_scope');
+  });
+
   it('gives up with 503 when every answer is overtaken', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();

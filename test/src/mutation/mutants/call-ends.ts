@@ -254,6 +254,6 @@ export const CALL_ENDS: readonly Mutant[] = [
     find: `    if (x.probeLease === '' || x.forwarded || !isRouted(x)) return;`,
     put: `    if (x.probeLease === '' || !isRouted(x)) return;`,
     bug: 'a probe that went upstream is given back twice',
-    tests: ['dataplane/src/call/proxy-requests.test.ts', 'dataplane/src/call/proxy-failures.test.ts'],
+    equivalent: 'it is asked only of calls that have not gone out',
   },
 ];

@@ -143,6 +143,6 @@ export const CONTEXTS: readonly Mutant[] = [
 `,
     put: '',
     bug: 'what left the cache stays in its index',
-    tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
+    tests: ['dataplane/src/context/entry-index.test.ts'],
   },
 ];
