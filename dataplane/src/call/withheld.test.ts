@@ -66,7 +66,9 @@ test('withheld: what is over a limit already need not send its body', async () =
 
 test('withheld: a key whose time ends meanwhile is noticed', async () => {
   const agent = await begun(10, 1);
-  gateway.lookup = { context: contextOf([], { keyExpiresAtMs: Date.now() }), refusal: null }; // later than it began
+  const keyExpiresAtMs = Date.now() + 1; // later than it began
+  await eventually(() => Date.now() >= keyExpiresAtMs);
+  gateway.lookup = { context: contextOf([], { keyExpiresAtMs }), refusal: null };
   agent.send('b');
   await agent.sees('HTTP/1.1 401 ');
 });

@@ -171,6 +171,7 @@ test('push: a custom provider created, moved to another origin, and deleted', as
   const deleted = await afterPush(secretKey, () => ok('DELETE', `/v1/custom-providers/${id}`));
   expect(deleted.context!.upstreams.has('inhouse')).toBe(false);
   expect(deleted.context!.unassignedProviders.has('inhouse')).toBe(false);
+  expect(await database.sql`select 1 from provider_accounts where id = ${account}`).toHaveLength(0); // nor its credential
 });
 
 test('scopes: which agents a token of each scope may name', async () => {

@@ -651,7 +651,7 @@ export const COUNTERS: Area = {
 `,
       put: '',
       bug: 'the store never hears of a hold that was given back',
-      tests: ['test/src/limits/redis-counters.test.ts'],
+      tests: ['test/src/limits/hold-lease.test.ts'],
     },
   ],
 };

@@ -78,7 +78,7 @@ export const SECRETS: Area = {
 `,
       put: '',
       bug: 'credentials of a deleted custom provider stay stored',
-      tests: ['test/src/conformance/credentials.test.ts', 'test/src/provisioning/accounts.test.ts'],
+      tests: ['test/src/link/propagation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
