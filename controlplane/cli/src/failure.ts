@@ -71,6 +71,11 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof Unreachable && error.cause instanceof Failure) return error.cause; // thrown inside its fetch
   if (error instanceof Unreachable) return new Failure(EXIT.failed, reasonOf(error), { hint: 'acg doctor' });
+  // Where a field is missing that the API's document promises.
+  if (error instanceof TypeError) {
+    const hint = 'acg version: are this program and the gateway of one version?';
+    return new Failure(EXIT.failed, `the answer is not as this version knows it (${error.message})`, { hint });
+  }
   return new Failure(EXIT.failed, error instanceof Error ? error.message : String(error));
 }
 

@@ -12,6 +12,8 @@ import { printable, printableJson } from './terminal/printable.js';
 import { type Column, tableLines } from './terminal/table.js';
 import { canAsk, hasColours, type Terminal } from './terminal/terminal.js';
 
+/** Of a terminal that does not say it, in columns. */
+const WIDTH = 80;
 /** Whoever waits for a command waits for this, too. */
 const RENEWAL_TIMEOUT_MS = 10_000;
 
@@ -103,7 +105,8 @@ export class Invocation {
   }
 
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
-    const style = { aligned: this.terminal.stdout.isTTY === true, faint: (text: string) => this.paint('dim', text) };
+    const { isTTY, columns: width } = this.terminal.stdout;
+    const style = { width: isTTY ? (width ?? WIDTH) : null, faint: (text: string) => this.paint('dim', text) };
     for (const line of tableLines(columns, rows, style)) this.out(line);
   }
 

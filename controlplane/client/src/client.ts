@@ -6,7 +6,7 @@
  */
 import createFetchClient, { type FetchOptions, type FetchResponse } from 'openapi-fetch';
 import type { FilterKeys, HttpMethod, PathsWithMethod, RequiredKeysOf } from 'openapi-typescript-helpers';
-import { apiErrorOf, Unreachable } from './api-error.js';
+import { ApiError, apiErrorOf, Unreachable } from './api-error.js';
 import type { paths } from './schema.js';
 
 interface ClientOptions {
@@ -77,7 +77,13 @@ export function createClient(options: ClientOptions): Client {
   const call =
     <Method extends HttpMethod>(method: Method): Call<Method> =>
     async (path, ...[init]) => {
-      const { data } = await api.request(method, path as never, init as never);
+      const { data } = await api.request(method, path as never, init as never).catch((error: Error) => {
+        if (error instanceof ApiError || error instanceof Unreachable || error.name === 'AbortError') throw error;
+        const why = error instanceof SyntaxError ? 'the answer is no JSON' : 'the answer broke off';
+        throw new Unreachable(baseUrl + path, why, { cause: error });
+      });
+      // Every answer of the API is an object, or a list in an export: whoever sends another is not the API.
+      if (typeof data !== 'object' || data === null) throw new Unreachable(baseUrl + path, 'not the management API');
       return data as never;
     };
   return {

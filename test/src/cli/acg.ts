@@ -35,16 +35,15 @@ export class Acg {
     readonly program = PROGRAM,
   ) {}
 
+  get environment(): NodeJS.ProcessEnv {
+    const { PATH } = process.env;
+    return { PATH, HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config'), ...this.env };
+  }
+
   async call(args: readonly string[], { input, env, cwd, onStart }: CallOptions = {}): Promise<Outcome> {
     const child = spawn(process.execPath, [this.program, ...args], {
       cwd: cwd ?? this.home,
-      env: {
-        PATH: process.env.PATH,
-        HOME: this.home,
-        XDG_CONFIG_HOME: join(this.home, 'config'),
-        ...this.env,
-        ...env,
-      },
+      env: { ...this.environment, ...env },
       stdio: 'pipe',
     });
     const hanging = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);

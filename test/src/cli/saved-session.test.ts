@@ -1,7 +1,10 @@
 /** What is remembered between commands, when several run at once and days go by. */
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createSigner } from 'fast-jwt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
@@ -96,16 +99,40 @@ test('an ended session stays ended: 4, and nothing is saved in its place', async
   expect(savedToken()).toBe(old);
 });
 
+/** In processes of their own, as commands do. */
+const SAVER = `
+  const { Profiles } = await import(process.argv[1]);
+  const { home, first, count } = JSON.parse(process.argv[2]);
+  const profiles = new Profiles({ env: {}, platform: process.platform, home }, () => {});
+  for (let n = first; n < first + count; n++) {
+    profiles.saveGatewayToken('default', 'agent-' + n, { token: 'token', keyId: 'key' });
+    profiles.saveProfile('profile-' + n, { url: 'http://127.0.0.1' });
+  }`;
+
 test('what commands save at the same time is all there', async () => {
-  const token = await newSession();
-  await login(token);
-  const { project } = (await plane().call('POST', '/v1/projects', { token, body: { name: 'P' } })).body;
-  const names = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'];
-  for (const name of names) {
-    const body = { projectId: project.id, name };
-    expect((await plane().call('POST', '/v1/agents', { token, body })).status).toBe(201);
-  }
-  await Promise.all(names.map((name) => acg.ok(['keys', 'create', '--agent', name, '--name', name, '--save'])));
-  const { gatewayTokens } = JSON.parse(readFileSync(acg.credentialsPath, 'utf8'));
-  expect(Object.keys(gatewayTokens.default)).toHaveLength(names.length);
+  const program = new URL('../../../controlplane/cli/dist/settings/profiles.js', import.meta.url).href;
+  const count = 60;
+  const savers = [0, 1, 2, 3].map((n) => {
+    const place = JSON.stringify({ home: acg.home, first: n * count, count });
+    return promisify(execFile)(process.execPath, ['--input-type=module', '-e', SAVER, program, place]);
+  });
+  await Promise.all(savers);
+  const read = (name: string) => JSON.parse(readFileSync(join(acg.home, '.config', 'acg', name), 'utf8'));
+  expect(Object.keys(read('credentials.json').gatewayTokens.default)).toHaveLength(4 * count);
+  expect(Object.keys(read('config.json').profiles)).toHaveLength(4 * count);
+  expect(readdirSync(join(acg.home, '.config', 'acg')).sort()).toEqual(['config.json', 'credentials.json']);
+});
+
+const TO = { full: '/dev/full', pipe: '| head -c 1' } as const;
+test('who stops reading ends the command in peace; a full disk is told in a line', async () => {
+  await login(await newSession());
+  const shell = (line: string) =>
+    promisify(execFile)('/bin/sh', ['-c', line], { env: acg.environment }).catch((error) => error);
+  const command = `"${process.execPath}" "${acg.program}" projects ls --json`;
+  const head = await shell(`{ ${command}; echo $? >&2; } ${TO.pipe}`);
+  expect([head.stdout, head.stderr]).toEqual(['{', '0\n']);
+  if (!existsSync(TO.full)) return; // Linux has it
+  const full = await shell(`${command} > ${TO.full}`);
+  expect([full.code, full.stderr.split('\n').length]).toEqual([1, 2]);
+  expect(full.stderr).toContain('ENOSPC');
 });

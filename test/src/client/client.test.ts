@@ -82,6 +82,13 @@ beforeAll(async () => {
     } else if (request.url?.startsWith('/echo/')) {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ url: request.url, agent: request.headers['user-agent'] }));
+    } else if (request.url?.startsWith('/cut/')) {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"user"', () => response.destroy());
+    } else if (/^\/(?:half|empty|null)\//.test(request.url!)) {
+      const bodies: Readonly<Record<string, string>> = { half: '{"user"', empty: '', null: 'null' };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(bodies[request.url!.split('/')[1]!]);
     } else {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<form>Sign in</form>');
@@ -111,6 +118,18 @@ test('retryAfter is in seconds; a page instead of an answer is an error that nam
   const error = await failure(createClient({ baseUrl: at('/page') }).get('/v1/me'));
   expect(error).toBeInstanceOf(Unreachable);
   expect((error as Unreachable).message).toBe(`${at('/page/v1/me')}: not the management API (text/html)`);
+});
+
+test('an answer that is cut, empty or no object is an error that names the address', async () => {
+  const why = async (path: string) => {
+    const error = await failure(createClient({ baseUrl: at(path) }).get('/v1/me'));
+    expect(error).toBeInstanceOf(Unreachable);
+    return (error as Unreachable).message.slice(at(path).length);
+  };
+  expect(await why('/cut')).toBe('/v1/me: the answer broke off');
+  expect(await why('/half')).toBe('/v1/me: the answer is no JSON');
+  expect(await why('/empty')).toBe('/v1/me: not the management API');
+  expect(await why('/null')).toBe('/v1/me: not the management API');
 });
 
 test('where nobody answers the error names the address, without the query; an abort stays an abort', async () => {

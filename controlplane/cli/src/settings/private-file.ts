@@ -36,8 +36,8 @@ export function writePrivateFile(path: string, value: unknown): void {
 /** Takes everybody else's rights away; true where there were some. Windows has no such bits. */
 export function closeToOthers(path: string, platform: NodeJS.Platform): boolean {
   if (platform === 'win32') return false;
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined || (mode & 0o077) === 0) return false;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() !== true || (found.mode & 0o077) === 0) return false;
   chmodSync(path, 0o600);
   return true;
 }

@@ -10,7 +10,8 @@ export interface Column<Row> {
 }
 
 interface TableStyle {
-  readonly aligned: boolean;
+  /** In columns: of the terminal, on which rows are aligned and no cell is wider; null: whole, for programs. */
+  readonly width: number | null;
   /** Makes headings faint; the identity without colour. */
   readonly faint: (text: string) => string;
 }
@@ -19,12 +20,12 @@ interface TableStyle {
 export function tableLines<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  { aligned, faint }: TableStyle,
+  { width, faint }: TableStyle,
 ): readonly string[] {
   if (rows.length === 0) return [];
   const titles = columns.map(({ title }) => title);
-  const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))));
-  if (!aligned) return [titles, ...cells].map((line) => line.join('\t'));
+  const cells = rows.map((row) => columns.map(({ cell }) => shortened(printable(cell(row)), width)));
+  if (width === null) return [titles, ...cells].map((line) => line.join('\t'));
   const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((line) => stringWidth(line[at]!))));
   const line = (texts: readonly string[]): string =>
     texts
@@ -35,4 +36,10 @@ export function tableLines<Row>(
       .join('  ')
       .trimEnd();
   return [faint(line(titles)), ...cells.map(line)];
+}
+
+/** One cell that fills lines must not stretch its column in all others. */
+function shortened(text: string, width: number | null): string {
+  if (width === null || stringWidth(text) <= width) return text;
+  return `${[...text].slice(0, width - 1).join('')}…`;
 }
