@@ -71,7 +71,14 @@ async function pagesOf(work: (sql: Sql) => Promise<unknown>): Promise<number> {
   return dearest;
 }
 
-const ANY_KEY = { agentId: null, projectId: null, status: 'active', search: 'k' } as const;
+const ANY_KEY = {
+  agentId: null,
+  projectId: null,
+  status: 'active',
+  search: 'k',
+  neverUsed: null,
+  unusedSince: null,
+} as const;
 const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['agents', (sql) => agents.listAgents(sql, small.orgId, { projectId: small.projectId }, PAGE)],
   [
@@ -80,7 +87,7 @@ const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
       accounts.listAccounts(
         sql,
         small.orgId,
-        { agentId: null, projectId: null, status: null, credentialId: null },
+        { agentId: null, projectId: null, status: null, credentialId: null, providerSlug: null },
         PAGE,
       ),
   ],
@@ -89,7 +96,11 @@ const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['custom providers', (sql) => customProviders.listLive(sql, small.orgId, PAGE)],
   ['webhook endpoints', (sql) => webhooks.listEndpoints(sql, small.orgId, {}, PAGE)],
   ['events', (sql) => listEvents(sql, small.orgId, {}, PAGE)],
-  ['shared credentials', (sql) => shared.listShared(sql, small.orgId, { projectId: null, providerSlug: null }, PAGE)],
+  [
+    'shared credentials',
+    (sql) =>
+      shared.listShared(sql, small.orgId, { projectId: null, providerSlug: null, status: null, search: null }, PAGE),
+  ],
   ['circuits', (sql) => listOwnCircuits(sql, { orgId: small.orgId, fixed: [], own: [], state: null }, PAGE)],
   ['audit entries', (sql) => audit.listAudit(sql, small.orgId, {}, PAGE)],
 ];

@@ -4112,6 +4112,10 @@ export interface operations {
                 status?: "active" | "expired";
                 /** @description Part of the name, of the agent’s, or of keyPrefix. */
                 search?: string;
+                /** @description true: only those that no call has used yet; false: the others. */
+                neverUsed?: boolean;
+                /** @description Only those made before then that no call has used from then on. */
+                unusedSince?: string;
                 sort?: "createdAt" | "name" | "lastUsedAt" | "expiresAt";
                 order?: "asc" | "desc";
             };
@@ -4852,6 +4856,9 @@ export interface operations {
                 offset?: number;
                 projectId?: string;
                 providerSlug?: string;
+                status?: "active" | "needs_credentials";
+                /** @description A part of the name, in any case. */
+                search?: string;
             };
             header?: never;
             path?: never;
@@ -5989,6 +5996,7 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
+                providerSlug?: string;
                 status?: "active" | "needs_credentials";
                 /** @description Those that use this shared credential. */
                 credentialId?: string;
@@ -6077,6 +6085,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -7073,6 +7082,10 @@ export interface operations {
                 offset?: number;
                 status?: "pending" | "success" | "failed";
                 event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                /** @description Only those made from then on, */
+                start?: string;
+                /** @description and before then. */
+                end?: string;
                 sort?: "createdAt" | "lastAttemptAt" | "attempts";
                 order?: "asc" | "desc";
             };

@@ -32,6 +32,7 @@ export function accountRoutes(app: App, accounts: AccountService, tests: Credent
           projectId: query.projectId ?? null,
           status: query.status ?? null,
           credentialId: query.credentialId ?? null,
+          providerSlug: query.providerSlug ?? null,
         },
         { limit, offset },
       );

@@ -66,6 +66,7 @@ export const AccountQuery = Type.Object({
   ...PageQuery,
   agentId: Type.Optional(Uuid),
   projectId: Type.Optional(Uuid),
+  providerSlug: Type.Optional(ProviderSlug),
   status: Type.Optional(AccountStatus),
   credentialId: Type.Optional(Type.String({ format: 'uuid', description: 'Those that use this shared credential.' })),
 });

@@ -23,7 +23,8 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentials, test
     },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
-      const filter = { projectId: query.projectId ?? null, providerSlug: query.providerSlug ?? null };
+      const { projectId = null, providerSlug = null, status = null, search = null } = query;
+      const filter = { projectId, providerSlug, status, search };
       const { rows, total } = await shared.list(actor, filter, { limit, offset });
       return { credentials: [...rows], total, limit, offset };
     },

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SearchQuery } from '../http/sorting.js';
 import { AccountStatus, CredentialsInput, ProviderSlug } from './schema.js';
 
 const Project = Type.Unsafe<string | null>({
@@ -34,6 +35,8 @@ export const SharedCredentialQuery = Type.Object({
   ...PageQuery,
   projectId: Type.Optional(Uuid),
   providerSlug: Type.Optional(ProviderSlug),
+  status: Type.Optional(AccountStatus),
+  ...SearchQuery('the name'),
 });
 export const SharedCredentialReply = Type.Object({ credential: SharedCredential });
 export const SharedCredentialList = Type.Object({ credentials: Type.Array(SharedCredential), ...PageReply });

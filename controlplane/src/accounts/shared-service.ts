@@ -26,11 +26,7 @@ export class SharedCredentials {
     readonly accounts: AccountService,
   ) {}
 
-  async list(
-    actor: Actor,
-    filter: { readonly projectId: string | null; readonly providerSlug: string | null },
-    page: Page,
-  ): Promise<Listed<SharedCredential>> {
+  async list(actor: Actor, filter: store.SharedFilter, page: Page): Promise<Listed<SharedCredential>> {
     if (filter.projectId !== null) {
       const { projectId } = filter;
       const known = await this.sql.begin((tx) => store.holdProject(tx, actor.orgId, projectId));

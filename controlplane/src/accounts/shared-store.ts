@@ -21,20 +21,25 @@ const columns = (sql: Sql | Tx) => sql`
   created_at as "createdAt", rotated_at as "rotatedAt"`;
 
 /** Only those of these; null = whichever. */
-interface SharedFilter {
+export interface SharedFilter {
   readonly projectId: string | null;
   readonly providerSlug: string | null;
+  readonly status: AccountStatus | null;
+  /** Part of the name, whatever its case. */
+  readonly search: string | null;
 }
 
 export async function listShared(
   sql: Sql,
   orgId: string,
-  { projectId, providerSlug }: SharedFilter,
+  { projectId, providerSlug, status, search }: SharedFilter,
   page: Page,
 ): Promise<Listed<SharedRow>> {
   const where = sql`
     org_id = ${orgId} and (${projectId}::uuid is null or project_id = ${projectId})
-    and (${providerSlug}::text is null or provider_slug = ${providerSlug})`;
+    and (${providerSlug}::text is null or provider_slug = ${providerSlug})
+    and (${status}::text is null or status = ${status})
+    and (${search}::text is null or strpos(lower(name), lower(${search})) > 0)`;
   const rows = await sql<SharedRow[]>`
     select ${columns(sql)} from credentials where ${where}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;

@@ -45,6 +45,7 @@ export interface AccountFilter {
   readonly status: AccountRow['status'] | null;
   /** Of a shared credential. */
   readonly credentialId: string | null;
+  readonly providerSlug: string | null;
 }
 
 interface ListedAccountRow extends AccountRow {
@@ -54,14 +55,15 @@ interface ListedAccountRow extends AccountRow {
 export async function listAccounts(
   sql: Sql,
   orgId: string,
-  { agentId, projectId, status, credentialId }: AccountFilter,
+  { agentId, projectId, status, credentialId, providerSlug }: AccountFilter,
   page: Page,
 ): Promise<Listed<ListedAccountRow>> {
   const where = sql`
     org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})
     ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}
     ${status === null ? sql`` : sql`and ${statusOf(sql)} = ${status}`}
-    ${credentialId === null ? sql`` : sql`and credential_id = ${credentialId}`}`;
+    ${credentialId === null ? sql`` : sql`and credential_id = ${credentialId}`}
+    ${providerSlug === null ? sql`` : sql`and provider_slug = ${providerSlug}`}`;
   const rows = await sql<ListedAccountRow[]>`
     select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
       from provider_accounts where ${where}

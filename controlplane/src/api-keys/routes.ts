@@ -1,4 +1,5 @@
 import type { App } from '../http/app.js';
+import { instantOrNull } from '../http/instant.js';
 import { page } from '../http/pagination.js';
 import { IdParams } from '../http/schema.js';
 import {
@@ -33,6 +34,8 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
         projectId: query.projectId ?? null,
         status: query.status ?? null,
         search: query.search ?? null,
+        neverUsed: query.neverUsed ?? null,
+        unusedSince: instantOrNull('unusedSince', query.unusedSince),
       };
       const { rows, total } = await keys.list(actor, filter, query, { limit, offset });
       return { keys: [...rows], total, limit, offset };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Instant } from '../http/instant.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SortQuery } from '../http/sorting.js';
@@ -78,6 +79,10 @@ export const ApiKeyQuery = Type.Object({
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name, of the agent’s, or of keyPrefix.' }),
   ),
+  neverUsed: Type.Optional(
+    Type.Boolean({ description: 'true: only those that no call has used yet; false: the others.' }),
+  ),
+  unusedSince: Type.Optional(Instant('Only those made before then that no call has used from then on.')),
   ...SortQuery(['createdAt', 'name', 'lastUsedAt', 'expiresAt']),
 });
 const SecretKey = Type.String({ description: 'The gateway token. Shown only in this answer.' });

@@ -38,6 +38,9 @@ export interface ApiKeyFilter {
   readonly status: KeyStatus | null;
   /** Part of a name or prefix, whatever its case. */
   readonly search: string | null;
+  readonly neverUsed: boolean | null;
+  /** Made before then, and not used from then on. */
+  readonly unusedSince: Date | null;
 }
 
 const status = (sql: Sql | Tx) => sql`case when expires_at <= now() then 'expired' else 'active' end`;
@@ -66,6 +69,8 @@ export async function listLiveKeys(
     org_id = ${orgId} and revoked_at is null
     and (${filter.agentId}::uuid is null or agent_id = ${filter.agentId})
     and (${filter.projectId}::uuid is null or project_id = ${filter.projectId})
+    ${filter.neverUsed === null ? sql`` : sql`and (last_used_at is null) = ${filter.neverUsed}`}
+    ${filter.unusedSince === null ? sql`` : sql`and coalesce(last_used_at, created_at) < ${filter.unusedSince}`}
     ${filter.status === null ? sql`` : sql`and ${status(sql)} = ${filter.status}`}
     ${filter.search === null ? sql`` : sql`and strpos(lower(concat_ws(' ', name, key_prefix, ${agentName(sql)})), lower(${filter.search})) > 0`}`;
   const rows = await sql<ApiKeyRow[]>`

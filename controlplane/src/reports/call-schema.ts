@@ -1,10 +1,10 @@
 /** Shapes of the calls of an organization (docs/contract.md#usage). */
 import { type Static, Type } from 'typebox';
+import { Instant } from '../http/instant.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 import { LogRecord } from './schema.js';
 
-const Instant = Type.String({ format: 'date-time', maxLength: 40, pattern: '^(?!0000)' });
 const STATUS = '(?:[1-5]xx|\\d{3})';
 const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 
@@ -29,8 +29,8 @@ export const CallsQuery = Type.Object({
   search: Type.Optional(
     Type.String({ maxLength: 200, description: 'A part of path, model, error or request id, in any case.' }),
   ),
-  startTime: Type.Optional(Instant),
-  endTime: Type.Optional(Instant),
+  startTime: Type.Optional(Instant()),
+  endTime: Type.Optional(Instant()),
 });
 export type CallsQuery = Static<typeof CallsQuery>;
 

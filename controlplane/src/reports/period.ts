@@ -1,6 +1,7 @@
 /** Spans of time that usage questions are about, in whole hours of UTC, because rollups are hourly. Pure. */
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { InvalidInput } from '../domain/errors.js';
+import { FIRST_MS, LAST_MS, parseInstant } from '../http/instant.js';
 
 const PERIOD_HOURS = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const;
 export const PERIODS = ['24h', '7d', '30d', '90d'] as const;
@@ -61,21 +62,13 @@ export function askedRange({ period, start, end }: AskedRange, nowMs: number): T
 
 /** From `startTime` to before `endTime`, ISO 8601; what is not given is open. */
 export function timeRange(startTime: string | undefined, endTime: string | undefined): TimeRange {
-  const range = { fromMs: instant('startTime', startTime, FIRST_MS), toMs: instant('endTime', endTime, LAST_MS) };
+  const fromMs = startTime === undefined ? FIRST_MS : parseInstant('startTime', startTime);
+  const toMs = endTime === undefined ? LAST_MS : parseInstant('endTime', endTime);
+  const range = { fromMs, toMs };
   if (range.fromMs > range.toMs) throw new InvalidInput('startTime must not be after endTime');
   return range;
 }
 
-function instant(field: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is no instant of the calendar`); // 23:59:60
-  return Math.max(FIRST_MS, atMost(ms));
-}
-
-const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-/** The last instant that a database and `toISOString` write alike. */
-const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 export const atMost = (ms: number): number => Math.min(ms, LAST_MS);
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES, type EventName } from '../events/catalogue.js';
+import { Instant } from '../http/instant.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
@@ -123,6 +124,8 @@ export const DeliveryQuery = Type.Object({
   ...PageQuery,
   status: Type.Optional(DeliveryStatus),
   event: Type.Optional(Event),
+  start: Type.Optional(Instant('Only those made from then on,')),
+  end: Type.Optional(Instant('and before then.')),
   ...SortQuery(['createdAt', 'lastAttemptAt', 'attempts']),
 });
 export type DeliveryQuery = Static<typeof DeliveryQuery>;

@@ -9,6 +9,7 @@ import type { Sql } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { type EventName, SAMPLES } from '../events/catalogue.js';
 import type { Actor } from '../http/access.js';
+import { instantOrNull } from '../http/instant.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type {
   Delivery,
@@ -173,7 +174,8 @@ export class WebhookService {
 
   async deliveries(actor: Actor, endpointId: string, query: DeliveryQuery, page: Page): Promise<Listed<Delivery>> {
     if (!(await store.endpointExists(this.sql, actor.orgId, endpointId))) throw new NotFound('webhook endpoint');
-    const { rows, total } = await store.listDeliveries(this.sql, endpointId, query, page);
+    const range = { start: instantOrNull('start', query.start), end: instantOrNull('end', query.end) };
+    const { rows, total } = await store.listDeliveries(this.sql, endpointId, { ...query, ...range }, page);
     return { rows: rows.map(presentDelivery), total };
   }
 

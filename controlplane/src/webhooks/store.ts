@@ -138,6 +138,9 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
 interface DeliveryFilter extends Sorting<keyof typeof DELIVERY_ORDER> {
   readonly status?: DeliveryRow['status'];
   readonly event?: EventName;
+  /** Made from then on, and before then. */
+  readonly start: Date | null;
+  readonly end: Date | null;
 }
 
 const DELIVERY_ORDER = {
@@ -149,11 +152,12 @@ const DELIVERY_ORDER = {
 export async function listDeliveries(
   sql: Sql,
   endpointId: string,
-  { status, event, ...sorting }: DeliveryFilter,
+  { status, event, start, end, ...sorting }: DeliveryFilter,
   page: Page,
 ): Promise<Listed<DeliveryRow>> {
   const matching = sql`endpoint_id = ${endpointId} ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${event === undefined ? sql`` : sql`and event = ${event}`}`;
+    ${event === undefined ? sql`` : sql`and event = ${event}`}
+    ${start === null ? sql`` : sql`and created_at >= ${start}`} ${end === null ? sql`` : sql`and created_at < ${end}`}`;
   const rows = await sql<DeliveryRow[]>`
     select ${deliveryColumns(sql)} from webhook_deliveries where ${matching}
     ${orderBy(sql, DELIVERY_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;

@@ -151,7 +151,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/providers/accounts': account('createAccount', 'Give an agent credentials at a provider'),
   'PATCH /v1/providers/accounts/:id': account('updateAccount', 'Open or close its sensitive paths'),
   'POST /v1/providers/accounts/:id/rotate': account('rotateAccount', 'Replace its credentials'),
-  'POST /v1/providers/accounts/test': account('testCredentials', 'Whether a provider takes these credentials'),
+  'POST /v1/providers/accounts/test': account('testCredentials', 'Whether a provider takes these credentials', {
+    statuses: [404],
+  }),
   'POST /v1/providers/accounts/:id/test': account('testAccount', 'Whether the provider takes its credentials'),
   'DELETE /v1/providers/accounts/:id': account('deleteAccount', 'Delete an account'),
 

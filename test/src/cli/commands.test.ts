@@ -133,7 +133,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'my-llm', '--yes']);
 
   const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
-  await walk('GET /v1/api-keys', ['keys', 'ls', ...A]);
+  await walk('GET /v1/api-keys', ['keys', 'ls', ...A, '--never-used', '--unused', '1s']);
   const rotated = await walk('POST /v1/api-keys/{id}/rotate', [
     'keys',
     'rotate',
@@ -183,7 +183,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PATCH /v1/webhooks/{id}', ['webhooks', 'set', target, '--events', 'usage.threshold']);
   const sent = await walk('POST /v1/webhooks/{id}/test', ['webhooks', 'test', target]);
   const deliveryId: string = sent.json.delivery.id;
-  await walk('GET /v1/webhooks/{endpointId}/deliveries', ['webhooks', 'deliveries', target]);
+  await walk('GET /v1/webhooks/{endpointId}/deliveries', ['webhooks', 'deliveries', target, '--start', '2026-01-01']);
   await walk('GET /v1/webhooks/deliveries/{deliveryId}', ['webhooks', 'delivery', deliveryId]);
   await walk('DELETE /v1/webhooks/{id}', ['webhooks', 'rm', target, '--yes']);
   await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);

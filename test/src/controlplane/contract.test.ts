@@ -1,10 +1,18 @@
 /** What holds for every route, generated from the route table: schemas, audit, nothing dropped, strict input, lists. */
+import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test, vi } from 'vitest';
 import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
 import type { ExampleCall } from './examples/example.js';
 import { callExample, covered, EXAMPLES, exampleOf } from './examples/index.js';
 
+const readText = (name: string): string =>
+  readFileSync(new URL(`../../../controlplane/${name}`, import.meta.url), 'utf8');
+const DOCUMENT = JSON.parse(readText('openapi.json')) as {
+  paths: Record<string, Record<string, { responses: object } | undefined> | undefined>;
+};
+/** `GET /v1/agents/:id 200` of every answer that the tests below got. */
+const answers = new Set<string>();
 /** What the handlers returned, by request id, before the response schema serialised it. */
 const payloads = new Map<string, unknown>();
 vi.setConfig({ testTimeout: 240_000 }); // each test walks all routes
@@ -12,6 +20,9 @@ const plane = useControlPlane({}, (service) => {
   service.app.addHook('preSerialization', async (request, _reply, payload) => {
     payloads.set(request.id, JSON.parse(JSON.stringify(payload)));
     return payload;
+  });
+  service.app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
+    if (url !== undefined) answers.add(`${method} ${url} ${statusCode}`);
   });
 });
 
@@ -39,6 +50,18 @@ test('examples: every route has one, and each belongs to a route', () => {
   const advice = (name: string) => `add '${name}' to a file in test/src/controlplane/examples (see example.ts there)`;
   expect(names.filter((name) => EXAMPLES[name] === undefined).map(advice)).toEqual([]);
   expect(Object.keys(EXAMPLES).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+const operationOf = (method: string, url: string) =>
+  DOCUMENT.paths[url.replace(/:([A-Za-z]+)/g, '{$1}')]?.[method.toLowerCase()];
+
+test('papers: every route stands in the document and in the page of who may do what', () => {
+  const names = plane().service.app.routeTable.filter(({ url }) => url !== '/v1/openapi.json');
+  const missing = names.filter(({ method, url }) => operationOf(method, url) === undefined).map(nameOf);
+  expect(missing.map((name) => `${name}: npm run openapi`)).toEqual([]);
+  const page = readText('ACCESS.md');
+  const unlisted = names.map(nameOf).filter((name) => !page.includes(`| ${name} |`));
+  expect(unlisted.map((name) => `${name}: npx vitest run test/src/controlplane/access.test.ts -u`)).toEqual([]);
 });
 
 test('schemas: every route declares its answer, its parameters, and its body where it takes one', () => {
@@ -185,4 +208,16 @@ test('lists: limit 1–100, default 50; offset from 0; total, limit and offset i
       ]);
     }
   }
+});
+
+// The last one: it looks at what all others were answered.
+test('statuses: every answer to the tests above is one that the document tells of', () => {
+  const known = new Set(plane().service.app.routeTable.map(nameOf));
+  const untold = [...answers].filter((answer) => {
+    const [method = '', url = '', status = ''] = answer.split(' ');
+    if (!known.has(`${method} ${url}`) || url === '/v1/openapi.json') return false;
+    return !Object.keys(operationOf(method, url)?.responses ?? {}).includes(status);
+  });
+  expect(untold).toEqual([]);
+  expect(answers.size).toBeGreaterThan(2 * known.size);
 });

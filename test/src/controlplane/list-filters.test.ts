@@ -29,6 +29,12 @@ beforeAll(async () => {
     await sql`update api_keys set last_used_at = ${i === 0 ? null : minutesAgo(i)},
       expires_at = ${i === 1 ? null : minutesAgo(-60 * (3 - i))} where id = ${key.id}`;
   }
+  for (const providerSlug of ['openai', 'anthropic']) {
+    const body = { providerSlug, credentials: { apiKey: 'sk-example-not-a-real-key' } };
+    await create('/v1/providers/accounts', { agentId: made[0], ...body });
+    await create('/v1/credentials', { name: providerSlug === 'openai' ? 'Main' : 'Spare', ...body });
+  }
+  await sql`update credentials set status = 'needs_credentials' where org_id = ${orgId} and name = 'Main'`;
   for (const role of ['viewer', 'admin'] as const) await plane().member(role, orgId);
   await sql`update users set name = 'Person ' || right(id::text, 6)
     where id in (select user_id from memberships where org_id = ${orgId})`;
@@ -55,6 +61,8 @@ const LISTS: Readonly<Record<string, { readonly items: string; readonly sorts: r
   webhooks: { items: 'endpoints', sorts: ['createdAt', 'url'] },
   'webhooks/ENDPOINT/deliveries': { items: 'deliveries', sorts: ['createdAt', 'lastAttemptAt', 'attempts'] },
   audit: { items: 'entries', sorts: ['at'] },
+  'providers/accounts': { items: 'accounts', sorts: [] },
+  credentials: { items: 'credentials', sorts: [] },
 };
 type Item = Readonly<Record<string, string | number | null>>;
 
@@ -98,6 +106,7 @@ test.each(Object.entries(LISTS).flatMap(([path, { sorts }]) => sorts.map((sort) 
   },
 );
 
+const ago = (minutes: number): string => minutesAgo(minutes).toISOString();
 const matches = (text: string) => (item: Item) => JSON.stringify(item).toLowerCase().includes(text.toLowerCase());
 test.each<[string, Record<string, string>, (item: Item) => boolean]>([
   ['projects', { search: 'ALPHA' }, matches('alpha')],
@@ -115,6 +124,13 @@ test.each<[string, Record<string, string>, (item: Item) => boolean]>([
   ['webhooks', { status: 'paused' }, (item) => item.status === 'paused'],
   ['webhooks/ENDPOINT/deliveries', { event: 'agent.created' }, (item) => item.event === 'agent.created'],
   ['webhooks/ENDPOINT/deliveries', { status: 'failed', event: 'agent.created' }, (item) => item.attempts === 1],
+  ['webhooks/ENDPOINT/deliveries', { start: ago(31.5), end: ago(30.5) }, (item) => item.event === 'agent.deleted'],
+  ['api-keys', { neverUsed: 'true' }, (item) => item.lastUsedAt === null],
+  ['api-keys', { neverUsed: 'false' }, (item) => item.lastUsedAt !== null],
+  ['api-keys', { unusedSince: ago(1.5) }, (item) => item.name === 'beta'],
+  ['providers/accounts', { providerSlug: 'anthropic' }, (item) => item.providerSlug === 'anthropic'],
+  ['credentials', { search: 'MAIN' }, matches('main')],
+  ['credentials', { status: 'needs_credentials' }, (item) => item.status === 'needs_credentials'],
   ['audit', { search: 'PROJECT.create' }, (item) => item.action === 'project.create'],
   ['audit', { targetType: 'agent' }, (item) => matches('"type":"agent"')(item)],
   ['audit', { targetType: 'agent', search: 'set_status' }, (item) => item.action === 'agent.set_status'],
@@ -134,10 +150,17 @@ test('audit: what was done to one thing', async () => {
   expect(total).toBe(2);
 });
 
-test.each(Object.keys(LISTS))('%s: a sort or an order that does not exist is 400', async (path) => {
+const SORTED = Object.keys(LISTS).filter((path) => LISTS[path]!.sorts.length > 0);
+test.each(SORTED)('%s: a sort or an order that does not exist is 400', async (path) => {
   const pathname = path.replace('PROJECT', projectId).replace('ENDPOINT', endpointId);
   for (const query of ['sort=secret', 'order=up']) {
     const { status } = await owner.call('GET', `/v1/${pathname}${path.includes('?') ? '&' : '?'}${query}`);
     expect([query, status]).toEqual([query, 400]);
+  }
+});
+
+test('a second that no calendar has is 400', async () => {
+  for (const path of [`webhooks/${endpointId}/deliveries?start=`, 'api-keys?unusedSince=']) {
+    expect((await owner.call('GET', `/v1/${path}2016-12-31T23:59:60Z`)).status).toBe(400);
   }
 });

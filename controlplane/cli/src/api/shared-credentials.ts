@@ -8,6 +8,8 @@ export type SharedCredential = Awaited<ReturnType<typeof listCredentials>>['cred
 interface CredentialFilter {
   readonly projectId?: string;
   readonly providerSlug?: string;
+  readonly status?: 'active' | 'needs_credentials';
+  readonly search?: string;
 }
 
 export const listCredentials = (client: Client, query: CredentialFilter & PageQuery) =>

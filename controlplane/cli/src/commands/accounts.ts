@@ -25,11 +25,17 @@ export function accountCommands(group: Command, tree: Tree): void {
   changeCommands(group, tree);
 }
 
+interface ListOptions extends PageOptions, OfAgent {
+  readonly provider?: string;
+  readonly status?: 'active' | 'needs_credentials';
+}
+
 function listCommand(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them'))
     .option('--agent <agent>', 'only those of one agent')
+    .option('--provider <slug>', 'only those of one provider')
     .addOption(new Option('--status <status>', 'only those').choices(['active', 'needs_credentials']))
-    .action(async (options: PageOptions & OfAgent & { readonly status?: 'active' | 'needs_credentials' }) => {
+    .action(async (options: ListOptions) => {
       const run = begin();
       const client = await run.client();
       const { project } = run.settings;
@@ -40,7 +46,13 @@ function listCommand(group: Command, { begin }: Tree): void {
             ? { projectId: await findProject(client, project) }
             : {};
       const answer = await client.get('/v1/providers/accounts', {
-        params: { query: { ...within, ...given({ status: options.status }), ...pageOf(options) } },
+        params: {
+          query: {
+            ...within,
+            ...given({ status: options.status, providerSlug: options.provider }),
+            ...pageOf(options),
+          },
+        },
       });
       run.show(answer, () =>
         run.table(

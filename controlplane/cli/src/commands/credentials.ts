@@ -1,7 +1,7 @@
 /** `acg credentials`: one key of a provider for the accounts of many agents, replaced for all of them at once. */
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { findAgent } from '../api/agents.js';
 import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
 import { collected, findProject, type PageQuery } from '../api/lookup.js';
@@ -25,15 +25,28 @@ export function credentialCommands(group: Command, tree: Tree): void {
   changeCommands(group, tree);
 }
 
+interface ListOptions extends PageOptions {
+  readonly provider?: string;
+  readonly search?: string;
+  readonly status?: SharedCredential['status'];
+}
+
 function listCommand(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them; the keys themselves are never shown'))
     .option('--provider <slug>', 'only those of one provider')
-    .action(async (options: PageOptions & { readonly provider?: string }) => {
+    .option('--search <text>', 'part of the name')
+    .addOption(new Option('--status <status>', 'only those').choices(['active', 'needs_credentials']))
+    .action(async (options: ListOptions) => {
       const run = begin();
       const client = await run.client();
       const { project } = run.settings;
       const projectId = project === null ? undefined : await findProject(client, project);
-      const filter = given({ projectId, providerSlug: options.provider });
+      const filter = given({
+        projectId,
+        providerSlug: options.provider,
+        status: options.status,
+        search: options.search,
+      });
       const answer = await listCredentials(client, { ...filter, ...pageOf(options) });
       run.show(answer, () =>
         run.table(

@@ -42,13 +42,24 @@ export function keyCommands(group: Command, tree: Tree): void {
     });
 }
 
+interface ListOptions extends PageOptions, ScopeOptions {
+  readonly search?: string;
+  readonly status?: 'active' | 'expired';
+  readonly neverUsed?: true;
+  readonly unused?: string;
+}
+
 function listCommand(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them; the tokens themselves are never shown again'))
     .option('--agent <agent>', 'only those of one agent')
-    .action(async (options: PageOptions & ScopeOptions) => {
+    .option('--search <text>', 'part of the name, of the agent’s or of the prefix')
+    .addOption(new Option('--status <status>', 'only those').choices(['active', 'expired']))
+    .option('--never-used', 'only those that no call has used yet')
+    .option('--unused <span>', 'only those that no call has used for so long, e.g. 30d')
+    .action(async (options: ListOptions) => {
       const run = begin();
       const client = await run.client();
-      const { agent } = options;
+      const { agent, search, status, neverUsed, unused } = options;
       const { project } = run.settings;
       const within =
         agent !== undefined
@@ -56,7 +67,10 @@ function listCommand(group: Command, { begin }: Tree): void {
           : project !== null
             ? { projectId: await findProject(client, project) }
             : {};
-      const answer = await client.get('/v1/api-keys', { params: { query: { ...within, ...pageOf(options) } } });
+      const unusedSince =
+        unused === undefined ? undefined : new Date(Date.now() - parseDuration(unused, '--unused')).toISOString();
+      const query = { ...within, ...given({ search, status, neverUsed, unusedSince }), ...pageOf(options) };
+      const answer = await client.get('/v1/api-keys', { params: { query } });
       run.show(answer, () =>
         run.table(
           [

@@ -13,6 +13,9 @@ const NAMED = ['<webhook>', 'URL or id'] as const;
 
 interface DeliveryOptions extends PageOptions {
   readonly status?: 'pending' | 'success' | 'failed';
+  readonly event?: EventName;
+  readonly start?: string;
+  readonly end?: string;
 }
 
 export function deliveryCommands(group: Command, tree: Tree): void {
@@ -24,11 +27,15 @@ export function deliveryCommands(group: Command, tree: Tree): void {
       .argument(...NAMED),
   )
     .addOption(new Option('--status <status>', 'only those').choices(['pending', 'success', 'failed']))
+    .option('--event <name>', 'only these')
+    .option('--start <instant>', 'made from then on, e.g. 2026-11-22T08:00Z', instant)
+    .option('--end <instant>', 'and before then', instant)
     .action(async (text: string, options: DeliveryOptions) => {
       const run = begin();
       const client = await run.client();
       const endpointId = await findEndpoint(client, text);
-      const query = { ...given({ status: options.status }), ...pageOf(options) };
+      const { status, event, start, end } = options;
+      const query = { ...given({ status, event, start, end }), ...pageOf(options) };
       const params = { path: { endpointId }, query };
       const answer = await client.get('/v1/webhooks/{endpointId}/deliveries', { params });
       run.show(answer, () =>

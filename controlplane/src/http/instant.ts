@@ -1,0 +1,25 @@
+/** Instants in queries: ISO 8601 with its offset. */
+import { Type } from 'typebox';
+import { InvalidInput } from '../domain/errors.js';
+
+export const Instant = (description?: string) =>
+  Type.String({
+    format: 'date-time',
+    maxLength: 40,
+    pattern: '^(?!0000)',
+    ...(description === undefined ? {} : { description }),
+  });
+
+/** The first and the last one that a database and `toISOString` write alike. */
+export const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+export function parseInstant(field: string, text: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is no instant of the calendar`); // 23:59:60
+  return Math.min(LAST_MS, Math.max(FIRST_MS, ms));
+}
+
+/** Null: not given. */
+export const instantOrNull = (field: string, text: string | undefined): Date | null =>
+  text === undefined ? null : new Date(parseInstant(field, text));
