@@ -211,6 +211,7 @@ export const FIELDS: Readonly<Record<string, unknown>> = {
   to: '2026-01-31T00:00:00.000Z',
   until: '2026-01-31T11:48:03.000Z',
   bucket: '2026-01-30 00:00:00',
+  buckets: ['2026-01-29 00:00:00', '2026-01-30 00:00:00'],
   expiresIn: 600,
   interval: 2,
   'ScopeSeries.interval': 'day',
@@ -254,6 +255,7 @@ export const FIELDS: Readonly<Record<string, unknown>> = {
   kind: 'cli',
   'credentialFields.kind': 'text',
   current: true,
+  paused: false,
   data: {
     agentId: ID.agent,
     orgId: ID.org,
