@@ -189,6 +189,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);
   await walk('GET /v1/event-mail', ['event-mail', 'ls']);
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
+  await walk('GET /v1/attention', ['attention']);
   await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
   await walk('GET /v1/audit', ['audit', '--action', 'agent.create']);
   await walk('GET /v1/projects', ['api', 'GET', '/v1/projects', '-q', 'limit=1']);

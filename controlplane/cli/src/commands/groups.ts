@@ -55,6 +55,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'who gets mail about which events',
     load: async () => (await import('./event-mail.js')).eventMailCommands,
   },
+  attention: {
+    summary: 'what needs somebody',
+    load: async () => (await import('./attention.js')).attentionCommand,
+  },
   circuits: {
     summary: 'which providers are refused because they fail',
     load: async () => (await import('./circuits.js')).circuitCommand,
