@@ -174,7 +174,7 @@ describe('openai', () => {
     await speech.arrayBuffer();
     const spoken = await record();
     expect(spoken).toMatchObject({ model: 'tts-1', usageSource: 'estimated', priceSource: 'library' });
-    expect(spoken.costNanos).toBe(Math.ceil(Number(spoken.bytesIn) / 4) * 60_000); // $15 per million characters
+    expect(spoken.costNanos).toBe(6_000_000); // 400 characters at $15 a million
     gateway.fixture.records.length = 0;
     const heard = { text: 'hi', usage: { type: 'duration', seconds: 59.2 } };
     openaiProvider.failNext({ answer: json(200, heard) });
