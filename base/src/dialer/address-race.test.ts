@@ -14,7 +14,7 @@ class FakeSocket extends EventEmitter {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function race(count: number, secure = false) {
+function race(count: number, secure = false, check: () => Error | null = () => null) {
   const opened: FakeSocket[] = [];
   const outcome: { error: Error | null; socket: unknown }[] = [];
   const addresses = Array.from({ length: count }, (_, i) => ({ address: `10.0.0.${i}`, family: 4 }));
@@ -23,7 +23,7 @@ function race(count: number, secure = false) {
     opened.push(socket);
     return socket as unknown as Socket;
   };
-  const running = new AddressRace({ addresses, open, secure, check: () => null }, (error, socket) =>
+  const running = new AddressRace({ addresses, open, secure, check }, (error, socket) =>
     outcome.push({ error, socket }),
   );
   return { opened, outcome, running };
@@ -67,6 +67,20 @@ test('race: a failed handshake goes on to the next address', () => {
   opened[1]!.emit('connect');
   opened[1]!.emit('secureConnect');
   expect(outcome).toEqual([{ error: null, socket: opened[1] }]);
+});
+
+test.each([
+  ['plain', false],
+  ['TLS', true],
+])('race: a peer that is refused once it is reached gets no connection, and no other is tried: %s', (_name, secure) => {
+  const problem = new Error('not a public address');
+  const { opened, outcome } = race(3, secure, () => problem);
+  vi.advanceTimersByTime(250);
+  opened[0]!.emit('connect');
+  opened[0]!.emit('secureConnect');
+  vi.advanceTimersByTime(10_000);
+  expect(outcome).toEqual([{ error: problem, socket: null }]);
+  expect(opened.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });
 
 test('race: once stopped nothing is tried and nothing is told', () => {

@@ -254,6 +254,22 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     });
   });
 
+  it('chat stream cut behind its usage: the usage alone, whatever content came before it', () => {
+    const whole = chatStream({ texts: Array(50).fill('word '), includeUsage: true });
+    const cut = whole.subarray(0, whole.indexOf('data: [DONE]'));
+    expect(read({ contentType: SSE_TYPE }, cut, [], false)).toMatchObject(openaiFigures);
+  });
+
+  it('content behind a usage counts beside it where the stream was cut, and not where it came to its end', () => {
+    const streamed = chatStream({ texts: Array(50).fill('word '), includeUsage: true }).toString();
+    const usage = streamed.slice(streamed.lastIndexOf('data: {'), streamed.indexOf('data: [DONE]'));
+    const content = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n';
+    const body = Buffer.from(`${usage}${content.repeat(7)}data: [DONE]\n\n`);
+    expect(read({ contentType: SSE_TYPE }, body)).toMatchObject(openaiFigures);
+    const cut = read({ contentType: SSE_TYPE }, body, [], false);
+    expect(cut).toMatchObject({ ...openaiFigures, tokensOut: 307, source: 'partial' });
+  });
+
   it('no answer at all, and an answer without usage', () => {
     expect(read({}, Buffer.alloc(0), [], false)).toMatchObject({
       source: 'estimated',

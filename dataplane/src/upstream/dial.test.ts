@@ -150,6 +150,14 @@ test('TLS: a session is resumed with its own origin alone, and not after the poo
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
 });
 
+test('TLS: what a tenant dialled is no session of ours, and ours none of a tenant', async () => {
+  const server = await serve(trusted);
+  const from = pools();
+  const origin = `https://localhost:${server.port}`;
+  for (const tenant of [TENANT, null, TENANT, null]) await new RecordedCall(from.acquire(origin, tenant)).ends();
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, true, true]);
+});
+
 test.each([
   ['plain', false],
   ['TLS', true],

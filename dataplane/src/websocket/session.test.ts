@@ -102,3 +102,26 @@ test('session: an upstream that does not take what the agent sends ends both sid
   const end = [1013, 'the provider is too slow'];
   expect([upstream.closed, agent.ended, ended.length]).toEqual([[end], end, 1]);
 });
+
+const ENDS: Readonly<Record<string, (scene: ReturnType<typeof setup>) => void>> = {
+  'the gateway ends it': ({ session }) => session.end(1008, 'revoked'),
+  'the upstream closes': ({ upstream }) => void upstream.emit('close', 1000, Buffer.from('done')),
+  'the upstream breaks off': ({ upstream }) => void upstream.emit('close', 1006, Buffer.alloc(0)),
+  'the agent closes': ({ session }) => session.agentClosed(1000, new ArrayBuffer(0)),
+  'the agent is gone': ({ session }) => session.abandon(),
+};
+
+test.each(Object.keys(ENDS).flatMap((first) => Object.keys(ENDS).map((then) => [first, then] as const)))(
+  'session: %s, then %s: it ends once, as it ended first',
+  (first, then) => {
+    const scene = setup();
+    const { session, upstream, agent, ended } = scene;
+    session.opened(agent as never);
+    const seen = () => [ended.length, upstream.closed, agent.ended, session.x.errorClass, session.x.responseComplete];
+    ENDS[first]!(scene);
+    const once = structuredClone(seen());
+    expect(once[0]).toBe(1);
+    ENDS[then]!(scene);
+    expect(seen()).toEqual(once);
+  },
+);

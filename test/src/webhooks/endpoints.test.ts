@@ -62,6 +62,32 @@ test('webhooks: created with a secret shown once, listed, changed, deleted; stra
   expect((await admin.call('DELETE', `/v1/webhooks/${shown.id}`)).status).toBe(404);
 });
 
+test('webhooks: an organization has a hundred endpoints, also when the last are made at once', async () => {
+  const admin = await plane().member('admin');
+  const { id } = await endpoint(admin, newPath());
+  const { sql } = plane().database;
+  await sql`
+    insert into webhook_endpoints
+    select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
+    from webhook_endpoints e, generate_series(1, 98) where e.id = ${id}`;
+  const make = () => admin.call('POST', '/v1/webhooks', { url: receiver.url, events: ['agent.created'] });
+  // Rows of the organization cannot be added until all three have come as far as they get.
+  const answers = await sql.begin(async (tx) => {
+    await tx`select 1 from organizations where id = ${admin.orgId} for update`;
+    const made = [make(), make(), make()];
+    await until('all wait', async () => {
+      const [waiting] = await sql`
+        select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting!.n === made.length;
+    });
+    return { made };
+  });
+  expect((await Promise.all(answers.made)).map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  const refused = await make();
+  expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('100 webhook endpoints') } });
+  expect((await admin.call('GET', '/v1/webhooks')).body.total).toBe(100);
+});
+
 test.each([
   ['an unknown event', { url: 'https://example.com/x', events: ['agent.sneezed'] }],
   ['no events', { url: 'https://example.com/x', events: [] }],

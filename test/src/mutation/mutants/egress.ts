@@ -125,6 +125,7 @@ export const EGRESS: Area = {
       find: "`${tenant === null ? 'own' : 'tenants'} ${hostname}:${port}`",
       put: '`${hostname}:${port}`',
       bug: 'a tenant that gives the host of a built-in provider takes part in its TLS sessions',
+      tests: ['dataplane/src/upstream/dial.test.ts'],
     },
     {
       file: DIALER,
