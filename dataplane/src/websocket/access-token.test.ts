@@ -23,6 +23,7 @@ test.each([
   ['a payload of another kind', JSON.stringify(['1', '2', 't', 'phx_join', [TOKEN]])],
   ['another length', JSON.stringify(['1', '2', 't', 'phx_join', payload, 6])],
   ['no JSON', `phx_join access_token ${TOKEN}`],
+  ['a larger frame', JSON.stringify(['1', '2', 't', 'phx_join', { ...payload, x: 'x'.repeat(256 * 1024) }])],
   ['a list of nothing', `null ${TOKEN}`],
 ])('access token: %s passes unchanged', (_name, text) => {
   expect(send(text)).toBe(text);

@@ -168,6 +168,7 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   expect(handshake!.headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
   expect(handshake!.headers['sec-websocket-protocol']).toBe('one,two');
   expect(agent.protocol).toBe('two');
+  expect(handshake!.headers).not.toHaveProperty('sec-websocket-extensions'); // the agent offered some
   const fromAgent: [string, boolean][] = [];
   provider!.on('message', (data, isBinary) => void fromAgent.push([data.toString(), isBinary]));
   agent.send('hello');
@@ -196,6 +197,19 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   });
   expect(gateway.server.sessions.size).toBe(0);
   expect(gateway.server.inflight).toBe(0);
+});
+
+test('websocket: of the subprotocols that an agent offers, tokens go up once each', async () => {
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `GET /v1/proxy/openai/live HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: one, o(ne, , one,two\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  );
+  await agent.sees('\r\n\r\n');
+  expect(agent.text).toMatch(/^HTTP\/1\.1 101 /);
+  expect(handshake!.headers['sec-websocket-protocol']).toBe('one,two');
+  agent.socket.destroy();
 });
 
 test('websocket: the credential is masked in whole messages, fragments and the reason of a close', async () => {
@@ -290,6 +304,25 @@ test('websocket: a revocation during the upstream’s handshake ends it, and not
   expect([gateway.server.sessions.size, gateway.server.inflight]).toEqual([0, 0]);
 });
 
+test('websocket: what was revoked while the limits were asked is refused, and nothing goes upstream', async () => {
+  const held: (() => void)[] = [];
+  gateway.heldAdmissions = held;
+  const refused = refusalOf(dial('/live'));
+  await eventually(() => held.length === 1);
+  gateway.server.access.endRevoked(() => true);
+  held[0]!();
+  expect((await refused)[0]).toBe(403);
+  expect([handshake, gateway.server.sessions.size, gateway.server.inflight]).toEqual([null, 0, 0]);
+});
+
+test('websocket: an address that a tenant gave is dialled as one, and refused where it is private', async () => {
+  const { port } = http.address() as AddressInfo;
+  const upstream = upstreamOf(`http://127.0.0.1:${port}`, { websocket: true, tenantAddress: true });
+  gateway.lookup = { context: contextOf([upstream]), refusal: null };
+  expect((await refusalOf(dial('/live')))[0]).toBeGreaterThanOrEqual(400);
+  expect(handshake).toBeNull();
+});
+
 test('websocket: after a resync each session is looked at again', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
@@ -330,6 +363,26 @@ test('websocket: a refusal of the upstream passes on with its status, masked', a
   expect(status).toBe(403);
   expect(JSON.parse(body)).toMatchObject({ providerAnswer: `no ${'*'.repeat(PROVIDER_KEY.length)}` });
   expect(gateway.records[0]).toMatchObject({ status: 403, websocket: true });
+});
+
+test('websocket: the body of a refusal that has no end is cut, and its connection ends', async () => {
+  http.removeAllListeners('upgrade');
+  let ended = false;
+  http.on('upgrade', (_request, socket) => {
+    const pour = (): void => {
+      while (socket.write('x'.repeat(16 * 1024)));
+    };
+    socket.on('error', () => {}).on('drain', pour);
+    socket.once('close', () => {
+      ended = true;
+    });
+    socket.write('HTTP/1.1 403 No\r\nConnection: close\r\n\r\n');
+    pour();
+  });
+  const [status, body] = await refusalOf(dial('/forbidden'));
+  expect(status).toBe(403);
+  expect(body.length).toBeLessThan(1024 * 1024);
+  await eventually(() => ended);
 });
 
 test('websocket: a refusal that breaks off inside the credential shows no piece of it', async () => {
