@@ -176,6 +176,28 @@ test('accounts of an unknown provider are 404, of a foreign agent 404, without c
   });
 });
 
+test('API keys: a key, an agent or a project of another organization is as unknown as any', async () => {
+  const [owner, stranger] = [await signUp(plane()), await signUp(plane())];
+  const { id: agentId } = await newAgent(owner);
+  const { id: foreignAgent } = await newAgent(stranger);
+  const foreignProject = await firstProject(stranger);
+  const foreignKey: string = (await stranger.post('/v1/api-keys', { name: 'Theirs', agentId: foreignAgent })).body.key
+    .id;
+  const theirs = (await stranger.get('/v1/api-keys')).body;
+  const answers = [
+    await owner.get(`/v1/api-keys?projectId=${foreignProject}`),
+    await owner.get(`/v1/api-keys?agentId=${foreignAgent}`),
+    await owner.post('/v1/api-keys', { name: 'x', agentId: foreignAgent }),
+    await owner.post('/v1/api-keys', { name: 'x', scope: 'project', projectId: foreignProject }),
+    await owner.post('/v1/api-keys', { name: 'x', agentId, projectId: foreignProject }),
+    await owner.patch(`/v1/api-keys/${foreignKey}`, { name: 'x' }),
+    await owner.post(`/v1/api-keys/${foreignKey}/rotate`, {}),
+    await owner.delete(`/v1/api-keys/${foreignKey}`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+  expect((await stranger.get('/v1/api-keys')).body).toEqual(theirs);
+});
+
 test('custom providers: created, listed beside the built-in ones, updated, softly deleted', async () => {
   const owner = await signUp(plane());
   const input = { slug: 'my-api', displayName: 'My API', baseUrl: 'http://127.0.0.1:9/v2', authType: 'bearer' };

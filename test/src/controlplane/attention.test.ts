@@ -1,4 +1,5 @@
 /** What needs somebody: each kind is found as soon as it is true, and nothing of another organization. */
+import { ATTENTION_KINDS } from '@acg/controlplane/attention/schema';
 import { beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
 import { newAgent, newIngest, usageRecord } from './usage-fixture.js';
@@ -131,5 +132,9 @@ test('attention: five of a kind at most, with the number of all; a stranger sees
   const item = (await found('no_budget'))!;
   expect(item.things).toHaveLength(5);
   expect(item.total).toBeGreaterThanOrEqual(7);
+  // Some of every kind, or the stranger's empty answer would say nothing about it.
+  await sql`update agents set budget_cents_monthly = 1 where org_id = ${owner.orgId} and name = 'Over'`;
+  await sql`update api_keys set created_at = now() - interval '25 hours' where org_id = ${owner.orgId} and name = 'new'`;
+  expect((await attention()).map(({ kind }) => kind)).toEqual(ATTENTION_KINDS);
   expect(await attention(await plane().member('owner'))).toEqual([]);
 });

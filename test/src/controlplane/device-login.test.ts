@@ -110,6 +110,20 @@ test('bound: the row of such a session never moves, whichever route would ask fo
   expect(moved).toEqual([expect.objectContaining({ version: 1 }), null]);
 });
 
+test('bound: tokens of such a session end with its organization, whatever else its user is a member of', async () => {
+  const owner = await plane().member('owner');
+  const other = await plane().member('owner');
+  await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${owner.userId}, 'owner')`;
+  const { deviceCode, userCode } = await start();
+  await approve(owner, userCode, 'admin');
+  const { token } = (await poll(deviceCode)).body;
+  expect((await plane().call('GET', '/v1/projects', { token })).status).toBe(200);
+  // Nothing does this: it stands for a token that names another organization than the session.
+  await sql()`update sessions set org_id = ${other.orgId} where user_id = ${owner.userId} and role_max is not null`;
+  expect((await plane().call('GET', '/v1/projects', { token })).status).toBe(401);
+  expect((await plane().call('POST', '/v1/auth/refresh', { token })).status).toBe(401);
+});
+
 test('bound: a session of a device proves nothing about an account that is invited', async () => {
   const owner = await plane().member('owner');
   const guest = await plane().member('owner');

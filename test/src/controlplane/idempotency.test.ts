@@ -66,6 +66,27 @@ test('keys are of one actor: another member, another organization and a token of
   expect(ids.size).toBe(4);
 });
 
+test('keys are of one organization: the same person has them once more in another', async () => {
+  const first = await plane().member('owner');
+  const { orgId } = await plane().member('owner');
+  await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${first.userId}, 'owner')`;
+  const key = randomUUID();
+  const inFirst = await post(first, key, '/v1/projects', { name: 'Mine' });
+  const { token } = (await first.call('POST', '/v1/auth/switch-org', { orgId })).body;
+  const second: Pick<Member, 'call'> = {
+    call: (method, path, body, headers = {}) => plane().call(method, path, { token, body, headers }),
+  };
+  const inSecond = await post(second, key, '/v1/projects', { name: 'Mine' });
+  expect([inSecond.status, inSecond.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  const back = (await second.call('POST', '/v1/auth/switch-org', { orgId: first.orgId })).body.token;
+  const again = await plane().call('POST', '/v1/projects', {
+    token: back,
+    body: { name: 'Mine' },
+    headers: { 'idempotency-key': key },
+  });
+  expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', inFirst.body]);
+});
+
 test('one that is still running is 409 with Retry-After; its answer is there when it is done', async () => {
   const owner = await plane().member('owner');
   const key = randomUUID();

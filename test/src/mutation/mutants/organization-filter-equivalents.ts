@@ -3,7 +3,6 @@ import type { Equivalents } from '../organization-filters.js';
 const AGAIN = 'another statement of the same call holds the row to the organization, too';
 
 export const ORGANIZATION_FILTER_EQUIVALENTS: Equivalents = {
-  'controlplane/src/accounts/store.ts: select ${columns(sql)} from provider_accounts where org_id = ${orgId}': AGAIN,
   'controlplane/src/accounts/store.ts: where org_id = ${orgId}': AGAIN,
   'controlplane/src/agents/store.ts: const where = sql`org_id = ${orgId}':
     'agents of one project, which was looked up in the organization before',

@@ -7,11 +7,11 @@ const PERIOD = 'controlplane/src/reports/period.ts';
 export const REPORTS: Area = {
   name: 'reports',
   tests: [
+    'test/src/controlplane/daily-rollups.test.ts',
+    'test/src/controlplane/agent-figures.test.ts',
+    'test/src/controlplane/hour-rollups.test.ts',
     'test/src/controlplane/usage.test.ts',
     'test/src/controlplane/scope-usage.test.ts',
-    'test/src/controlplane/daily-rollups.test.ts',
-    'test/src/controlplane/hour-rollups.test.ts',
-    'test/src/controlplane/agent-figures.test.ts',
   ],
   built: false,
   mutants: [
