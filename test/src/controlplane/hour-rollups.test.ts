@@ -118,6 +118,34 @@ test('hours: reports say the same before, between and after hours are added up, 
   expect((await answers(copy)).every(({ requests }) => requests === 0)).toBe(true);
 });
 
+test("hours: organizations that book late for the same hours and days: none loses or sees another's", async () => {
+  const { sql } = db();
+  await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
+  const ingest = newIngest(sql);
+  const [one, other, third] = [await tenant(120), await tenant(120), await tenant(120)];
+  const all = async () => [await answers(one), await answers(other), await answers(third)];
+  const book = (from: number, to: number, tenants: readonly Tenant[]) =>
+    ingest.report({ dataPlaneId: 'd', records: tenants.flatMap(({ records }) => records.slice(from, to)) });
+  const addUp = async () => {
+    await hours().catchUp(now);
+    await days().catchUp(today + 2 * HOUR);
+  };
+  await book(0, 60, [one, other, third]);
+  await addUp();
+  const before = await all();
+  await book(60, 120, [other]);
+  expect((await all())[0]).toEqual(before[0]); // late hours of another are no reason to look at its own
+  await addUp();
+  await book(60, 120, [one, third]);
+  const late = await all();
+  await addUp();
+  expect(await all()).toEqual(late);
+  for (const table of ['usage_hourly_progress', 'usage_daily_progress']) {
+    await sql`update ${sql(table)} set rolled_until = '-infinity'`;
+  }
+  expect(await all()).toEqual(late); // as booked
+});
+
 test('hours: those that are over are read from what is added up, not as they were booked', async () => {
   const { sql } = db();
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;

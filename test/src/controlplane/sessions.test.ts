@@ -97,6 +97,17 @@ test('a token from before sessions were rows holds by its version, and refreshin
   expect([await me(old), await me(renewed)]).toEqual([401, 401]); // it cannot end alone
 });
 
+test('a token names one organization: its user is nobody there, whatever else they are a member of', async () => {
+  const { token, user, org } = await signup();
+  const { token: strangers, org: other } = await signup();
+  await sql()`insert into memberships (org_id, user_id, role) values (${other.id}, ${user.id}, 'viewer')`;
+  const old = oldToken(user.id, org.id);
+  expect([await me(token), await me(old), await me(oldToken(user.id, other.id))]).toEqual([200, 200, 200]);
+  await sql()`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`;
+  for (const ended of [token, old]) expect([await me(ended), (await refresh(ended)).status]).toEqual([401, 401]);
+  expect(await me(strangers)).toBe(200);
+});
+
 test('refresh: the old token is good for a minute more and then retired; a copied one does not live on', async () => {
   const { token } = await signup();
   const second = (await refresh(token)).body.token;
