@@ -5,13 +5,24 @@ import { Sketch } from './sketch.js';
 
 const ROWS_AT_ONCE = 500;
 
-/** Runs one step in a snapshot; false where another control plane is at it. */
-export function alone(sql: Sql, job: string, step: (tx: Tx) => Promise<boolean>): Promise<boolean> {
-  return sql.begin('isolation level repeatable read', async (tx) => {
-    await tx`set local statement_timeout = 0`;
-    const [lock] = await tx<{ ours: boolean }[]>`select pg_try_advisory_xact_lock(hashtext(${job})) as ours`;
-    return lock!.ours && step(tx);
-  }) as Promise<boolean>;
+const SERIALIZATION_FAILURE = '40001';
+
+/**
+ * Runs one step in a snapshot; false where another control plane is at it. The statement that asks for the lock has its
+ * snapshot first: who had the lock may have committed in between, and then the step comes to nothing and there is more
+ * to do.
+ */
+export async function alone(sql: Sql, job: string, step: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+  try {
+    return (await sql.begin('isolation level repeatable read', async (tx) => {
+      await tx`set local statement_timeout = 0`;
+      const [lock] = await tx<{ ours: boolean }[]>`select pg_try_advisory_xact_lock(hashtext(${job})) as ours`;
+      return lock!.ours && step(tx);
+    })) as boolean;
+  } catch (error) {
+    if ((error as { code?: string }).code === SERIALIZATION_FAILURE) return true;
+    throw error;
+  }
 }
 
 export const SUMS = `sum(requests) as requests, sum(errors) as errors, sum(tokens_in) as tokens_in,

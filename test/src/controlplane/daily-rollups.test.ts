@@ -1,6 +1,8 @@
 import { createLogger } from '@acg/base/log';
+import type { Sql, Tx } from '@acg/controlplane/db/sql';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { dayOf } from '@acg/controlplane/ledger/partitions';
+import { alone } from '@acg/controlplane/ledger/rollup-rows';
 import { Sketch } from '@acg/controlplane/ledger/sketch';
 import { sumBy, sumByBucket, sumByProvider } from '@acg/controlplane/reports/report-store';
 import { DIMENSIONS } from '@acg/controlplane/reports/rollup-source';
@@ -115,6 +117,18 @@ test('daily rollups: bookings of past days and the adding up of those days do no
   await db().sql`update usage_daily_progress set rolled_until = '-infinity'`;
   expect(rolled).toEqual(await answers(agentId));
   expect(rolled).toEqual(meanwhile);
+});
+
+test('rollups: a step whose snapshot is older than what another control plane has just committed comes to nothing', async () => {
+  const { sql } = db();
+  const touch = (to: Sql | Tx) => to`update usage_daily_progress set rolled_until = rolled_until`;
+  const step = async (tx: Tx) => {
+    await touch(sql); // somebody else, after this one's snapshot
+    await touch(tx);
+    return false;
+  };
+  expect(await alone(sql, 'test', step)).toBe(true);
+  await expect(alone(sql, 'test', (tx) => tx`select 1 / 0`.then(() => false))).rejects.toThrow('division by zero');
 });
 
 test('daily rollups: a booking of a past day waits for nobody who adds days up', async () => {
