@@ -1,4 +1,5 @@
 import type { Dialer } from '@acg/base/dialer/dialer';
+import { NameUnresolved } from '@acg/base/names/names';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Upstream } from '../context/agent-context.js';
 import { localDialer, makeCertificate, trust } from '../upstream/upstream-call-fixture.js';
@@ -258,6 +259,13 @@ describe.each([
     await agent.sees('HTTP/1.1 ');
     expect(await booked(gateway)).toMatchObject({ error: 'egress_refused', status: 0, circuitOutcome: 0 });
     expect(upstream.connections).toHaveLength(0);
+  });
+
+  test('a tenant that looks up too many names: 502, no failure of the provider', async () => {
+    const busy = new NameUnresolved('one-of-many.example', 'LOOKUPS_BUSY');
+    const { gateway, agent } = await begin({ egress: { dial: (_target, _onread, done) => done(busy, null) } });
+    await agent.sees('HTTP/1.1 502 ');
+    expect(await booked(gateway)).toMatchObject({ error: 'lookups_busy', status: 0, circuitOutcome: 0 });
   });
 
   test('an agent that leaves while the connection is made: nothing is sent, one record', async () => {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { NameUnresolved } from '@acg/base/names/names';
 import { Client } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
@@ -268,6 +269,13 @@ describe.each([
     const dialer = localDialer({ allowCidrs: [] });
     expect(await failureOf(upstream.origin, { dialer })).toBe('egress_refused');
     expect(upstream.connections).toHaveLength(0);
+  });
+
+  test('a name of a tenant that looks up too many: lookups_busy', async () => {
+    if (!guarded) return;
+    const resolve = (name: string) => Promise.reject(new NameUnresolved(name, 'LOOKUPS_BUSY'));
+    const dialer = localDialer({ tenantNames: { resolve } });
+    expect(await failureOf('http://one-of-many.example', { dialer })).toBe('lookups_busy');
   });
 });
 

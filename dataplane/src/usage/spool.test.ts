@@ -78,6 +78,18 @@ test('spool: what a killed process confirmed is all there for the next one', asy
   await spool.close();
 });
 
+test('spool: what comes in the turn in which it ends is written and confirmed before it has ended', async () => {
+  const root = newRoot();
+  const spool = open(root);
+  const confirmed: (Error | null)[] = [];
+  spool.append({ id: 'last' }, (error) => confirmed.push(error));
+  await spool.close();
+  expect(confirmed).toEqual([null]);
+  const next = open(root);
+  expect(await readAll(next)).toEqual(['last']);
+  await next.close();
+});
+
 test('spool: cut at every byte, a restart sends every record whose write had finished', async () => {
   const root = newRoot();
   const spool = open(root);
