@@ -8,7 +8,7 @@ const SHIPPER = 'dataplane/src/usage/shipper.ts';
 export const SPOOL_AREA: Area = {
   name: 'spool',
   tests: ['dataplane/src/usage'],
-  built: true,
+  built: false,
   mutants: [
     {
       file: SPOOL,
@@ -43,8 +43,8 @@ export const SPOOL_AREA: Area = {
     {
       file: SPOOL,
       find: '      this.#stuck.shift();\n',
-      put: '',
-      bug: 'a record that waited is written again and again',
+      put: '      this.#stuck.shift();\n      this.#segments.append(bytes, this.#now());\n',
+      bug: 'a record that waited is written twice',
     },
     {
       file: SPOOL,

@@ -140,6 +140,7 @@ export const WEBSOCKET: Area = {
       find: 'if (x.finished) session.abandon();\n          else if',
       put: 'if',
       bug: 'the agent left during the handshake, and the upstream stays connected',
+      equivalent: 'whoever finishes a call ends its handshake in the same step, and an ended handshake never opens',
     },
     {
       file: UPGRADE,
