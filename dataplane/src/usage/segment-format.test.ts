@@ -76,6 +76,29 @@ test('segment: arbitrary bytes between frames never hide a frame and never stop 
   );
 });
 
+test('segment: a frame that goes on in the next chunk waits for it, wherever it is cut', () => {
+  const [first, second] = [frames[0]!, frames[1]!];
+  for (let cut = 1; cut < second.length; cut++) {
+    const scan = scanFrames(Buffer.concat([first, second.subarray(0, cut)]), false, ALL);
+    expect([texts(scan), scan.consumed, scan.damaged]).toEqual([['first'], first.length, []]);
+  }
+});
+
+test('segment: behind damage a beginning of a frame is kept for the next chunk', () => {
+  for (let cut = 1; cut <= 3; cut++) {
+    const noise = Buffer.alloc(20, 1);
+    const scan = scanFrames(Buffer.concat([noise, frames[0]!.subarray(0, cut)]), false, ALL);
+    expect(scan.consumed).toBeLessThanOrEqual(noise.length);
+  }
+});
+
+test('segment: a length that no frame has is damage, and not the beginning of a long frame', () => {
+  const broken = Buffer.from(frames[0]!);
+  broken.writeUInt32LE(0x7fff_ffff, 4);
+  const scan = scanFrames(Buffer.concat([broken, frames[1]!]), false, ALL);
+  expect([texts(scan), scan.damaged]).toEqual([['second frame'], [{ from: 0, to: broken.length }]]);
+});
+
 test('segment: a limit stops between frames but always lets one through', () => {
   const three = Buffer.concat([frame(Buffer.from('a'), 5), frame(Buffer.from('b'), 5), frame(Buffer.from('c'), 5)]);
   expect(texts(scanFrames(three, true, { recordsMax: 10, framesMax: 9 }))).toEqual(['a', 'b']);

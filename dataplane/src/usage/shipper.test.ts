@@ -85,7 +85,7 @@ test('shipper: a refused batch is taken apart into frames', async () => {
   const { spool, shipper, calls } = start(async (request) => {
     await gate; // until all frames lie in one segment behind the first call
     return request.records!.some((record) => record.id === 'bad') ? { kind: 'refused', reason: 'no' } : BOOKED;
-  });
+  }, 3_600_000);
   for (const id of ['a', 'b', 'bad', 'c']) await append(spool, id);
   open();
   expect(await shipper.flush(10_000)).toBe(true);

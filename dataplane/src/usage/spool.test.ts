@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
@@ -125,6 +135,7 @@ test('spool: a damaged frame is set aside and the others are sent', async () => 
   expect(again.figures().damagedBytes).toBe(bytes.length / 3);
   const kept = readdirSync(join(root, 'worker-0/set-aside'));
   expect(kept).toHaveLength(1);
+  expect(statSync(join(root, 'worker-0/set-aside', kept[0]!)).mode & 0o077).toBe(0);
   await again.close();
 });
 
@@ -196,6 +207,35 @@ test('spool: while the file system refuses, callers are told, the spool is full,
   expect(spool.full).toBe(false);
   expect((await readAll(spool)).sort()).toEqual(['b', 'c']);
   await spool.close();
+});
+
+test('spool: what the file system refused is written at the end, when it takes it again', async () => {
+  const root = newRoot();
+  const spool = open(root, { retryMs: 3_600_000, segmentAgeMs: 0 });
+  const worker = join(root, 'worker-0');
+  rmSync(worker, { recursive: true });
+  writeFileSync(worker, '');
+  expect(await append(spool, 'a')).toBeInstanceOf(Error);
+  rmSync(worker);
+  mkdirSync(worker);
+  await spool.close();
+  const next = open(root);
+  expect(await readAll(next)).toEqual(['a']);
+  await next.close();
+});
+
+test('spool: of a segment that is acknowledged in part the rest is sent', async () => {
+  const root = newRoot();
+  const first = open(root, { segmentAgeMs: 3_600_000 });
+  for (const id of ['a', 'b', 'c']) await append(first, id);
+  await first.close();
+  expect(segmentPaths(root)).toHaveLength(1);
+  const second = open(root);
+  const batch = (await second.read({ recordsMax: 1, framesMax: 1 }))!;
+  expect(decode(batch).records.map(({ id }) => id)).toEqual(['a']);
+  second.acknowledge(batch);
+  expect(await readAll(second)).toEqual(['b', 'c']);
+  await second.close();
 });
 
 test('spool: a living worker takes over the segments of a dead one, never those of a living one', async () => {
