@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { localDialer } from '../upstream/upstream-call-fixture.js';
+import type { CallMetering } from './call-metering.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
@@ -142,4 +143,31 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
   for (const text of [agent.text, JSON.stringify(gateway.records), gateway.logLines.join('')]) {
     for (const secret of [PROVIDER_KEY, PROVIDER_KEY.slice(0, -1), GATEWAY_TOKEN]) expect(text).not.toContain(secret);
   }
+});
+
+test('ending: a gateway token that is sent as the name of a model is not in the record', async () => {
+  const upstream = await RawUpstream.start();
+  const metering: CallMetering = {
+    bodyBytesWanted: () => 0,
+    request: (x, body) => {
+      x.requestModel = `ft:${GATEWAY_TOKEN}`;
+      return body;
+    },
+    requestObserver: () => null,
+    response: () => null,
+    price: () => ({ costNanos: 0, source: 'none' }),
+    bound: () => 0,
+  };
+  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), {}, metering);
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: 2\r\n\r\n{}`,
+  );
+  const provider = await upstream.connection();
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+  await eventually(() => gateway.records.length === 1);
+  expect(gateway.records[0]!.model).toBe('ft:acg_[masked]');
+  agent.socket.destroy();
+  await gateway.stop();
+  upstream.stop();
 });
