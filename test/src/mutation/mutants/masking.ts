@@ -68,7 +68,7 @@ export const MASKING: Area = {
       find: "model: withoutTokens(x.lines?.model ?? reading?.model ?? x.requestModel ?? ''),",
       put: "model: x.lines?.model ?? reading?.model ?? x.requestModel ?? '',",
       bug: 'a gateway token that is sent as the name of a model is in the log of calls',
-      tests: ['dataplane/src/call'],
+      tests: ['dataplane/src/call/every-ending.test.ts'],
     },
     {
       file: SECRET,
