@@ -1,5 +1,5 @@
 /**
- * The seven events and the exact fields of their `data` (docs/contract.md#events). Every payload is checked against its
+ * All events and the exact fields of their `data` (docs/contract.md#events). Every payload is checked against its
  * schema when it is appended: nothing that is not listed here, above all no secret, can reach a receiver.
  */
 import { type Static, type TSchema, Type } from 'typebox';

@@ -1,7 +1,8 @@
 /**
  * Every limit that a call of an agent can meet, one row each, in the order in which they are checked. The admission
  * script, the in-process counters, the refusals, `/v1/self` and the context on the wire all go by this table: a limit of
- * a known way of counting is added here and in the control plane's list (limits/limit-fields.ts), and nowhere else.
+ * a known way of counting is added here and in the control plane's list (limits/limit-fields.ts). Who sets and shows it
+ * stands in docs/architecture.md#to-add-a-limit.
  *
  *   window   unit       how it is counted                                   rows
  *   minute   requests   sliding log: exact in any 60 s                      the first one, no other

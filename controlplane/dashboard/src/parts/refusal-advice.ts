@@ -27,7 +27,7 @@ const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
   },
   rpd: {
     what: 'More requests per day than the limit.',
-    todo: 'Raise it under Limits, or wait for the next day (UTC).',
+    todo: 'Raise it under Limits, or wait: the day is 24 hours from its first call.',
   },
   tpm: {
     what: 'More tokens per minute than the limit.',

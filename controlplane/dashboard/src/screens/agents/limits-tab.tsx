@@ -84,8 +84,8 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
           <div>
             <Title order={2}>Rates</Title>
             <Text size="sm" c="dimmed">
-              Over any 60 seconds, and over the day in UTC. Empty: the gateway’s default for requests, no limit for
-              tokens.
+              Over any 60 seconds, and over 24 hours from the first call. Empty: the gateway’s default for requests, no
+              limit for tokens.
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
