@@ -1,5 +1,5 @@
 /** Which page an address shows: those before the sign-in, or a screen in the shell. */
-import { Center, Loader, Skeleton, Stack } from '@mantine/core';
+import { Center, Loader } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { useMe } from './api/session.js';
@@ -43,14 +43,12 @@ export function App() {
   return (
     <Shell>
       <ErrorBoundary resetKey={path}>
-        <Suspense fallback={<ScreenSkeleton />}>
-          <Switch>
-            {ROUTES.map((route) => (
-              <Route key={route.path} path={route.path} component={route.component} />
-            ))}
-            <Route component={NotFound} />
-          </Switch>
-        </Suspense>
+        <Switch>
+          {ROUTES.map((route) => (
+            <Route key={route.path} path={route.path} component={route.component} />
+          ))}
+          <Route component={NotFound} />
+        </Switch>
       </ErrorBoundary>
     </Shell>
   );
@@ -71,11 +69,4 @@ const Unable = (props: { readonly error: Error; readonly onRetry: () => void }) 
   <Center mih="100dvh" p="md">
     <Failure {...props} />
   </Center>
-);
-
-const ScreenSkeleton = () => (
-  <Stack gap="md" role="status" aria-label="Loading">
-    <Skeleton h={32} w={220} />
-    <Skeleton h={320} />
-  </Stack>
 );

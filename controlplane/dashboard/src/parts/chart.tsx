@@ -1,12 +1,13 @@
 /** A chart over time with its name, its legend in words and colours, and the same figures as a table. */
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { bucketLabel, bucketMs } from '../format/format.js';
 import { type ChartProps, colorOf } from './chart-props.js';
+import { later } from './later.js';
 import { Nothing } from './nothing.js';
 
 const CHART_HEIGHT = 220;
-const Canvas = lazy(() => import('./chart-canvas.js').then((module) => ({ default: module.ChartCanvas })));
+const Canvas = later(async () => (await import('./chart-canvas.js')).ChartCanvas, <Skeleton h={CHART_HEIGHT} />);
 
 export function Chart(props: ChartProps) {
   const { title, buckets, interval, series, format } = props;
@@ -56,9 +57,7 @@ export function Chart(props: ChartProps) {
       )}
       {!empty && !asTable && (
         <>
-          <Suspense fallback={<Skeleton h={CHART_HEIGHT} />}>
-            <Canvas {...props} height={CHART_HEIGHT} />
-          </Suspense>
+          <Canvas {...props} height={CHART_HEIGHT} />
           <Group gap="md" mt="sm">
             {series.length > 1 &&
               series.map(({ label }, i) => (

@@ -1,5 +1,7 @@
 /** All screens, found by their folders, so that a new one is a new folder and touches no list. */
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import { type ComponentType, createElement } from 'react';
+import { later } from '../parts/later.js';
+import { ScreenSkeleton } from '../parts/screen-skeleton.js';
 import { type Screen, SECTIONS } from './screen.js';
 
 const modules = import.meta.glob<{ screens: readonly Screen[] }>('./*/screen.ts', { eager: true });
@@ -7,12 +9,12 @@ const all = Object.values(modules).flatMap(({ screens }) => screens);
 
 interface ScreenRoute {
   readonly path: string;
-  readonly component: LazyExoticComponent<ComponentType>;
+  readonly component: ComponentType;
 }
 
 export const ROUTES: readonly ScreenRoute[] = all.map(({ path, load }) => ({
   path,
-  component: lazy(async () => ({ default: await load() })),
+  component: later(load, createElement(ScreenSkeleton)),
 }));
 
 interface NavItem extends NonNullable<Screen['nav']> {

@@ -1,8 +1,8 @@
 /** One agent: what it does, what it may, and how to stop it. */
 import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
-import { lazy, Suspense } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
+import { later } from '../../parts/later.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { type Agent, useAgent } from '../../resources/agents.js';
@@ -10,28 +10,29 @@ import { AgentActions } from './agent-actions.js';
 import { AgentStatus } from './agent-status.js';
 
 const DEFAULTS = { tab: 'overview' };
+const SKELETON = <Skeleton h={240} />;
 const TABS = [
   {
     value: 'overview',
     label: 'Overview',
-    Panel: lazy(async () => ({ default: (await import('./overview-tab.js')).OverviewTab })),
+    Panel: later(async () => (await import('./overview-tab.js')).OverviewTab, SKELETON),
   },
-  { value: 'calls', label: 'Calls', Panel: lazy(async () => ({ default: (await import('./calls-tab.js')).CallsTab })) },
-  { value: 'keys', label: 'Keys', Panel: lazy(async () => ({ default: (await import('./keys-tab.js')).KeysTab })) },
+  { value: 'calls', label: 'Calls', Panel: later(async () => (await import('./calls-tab.js')).CallsTab, SKELETON) },
+  { value: 'keys', label: 'Keys', Panel: later(async () => (await import('./keys-tab.js')).KeysTab, SKELETON) },
   {
     value: 'providers',
     label: 'Providers',
-    Panel: lazy(async () => ({ default: (await import('./providers-tab.js')).ProvidersTab })),
+    Panel: later(async () => (await import('./providers-tab.js')).ProvidersTab, SKELETON),
   },
   {
     value: 'limits',
     label: 'Limits',
-    Panel: lazy(async () => ({ default: (await import('./limits-tab.js')).LimitsTab })),
+    Panel: later(async () => (await import('./limits-tab.js')).LimitsTab, SKELETON),
   },
   {
     value: 'connect',
     label: 'Connect',
-    Panel: lazy(async () => ({ default: (await import('./connect-tab.js')).ConnectTab })),
+    Panel: later(async () => (await import('./connect-tab.js')).ConnectTab, SKELETON),
   },
 ] as const;
 
@@ -99,9 +100,7 @@ function Loaded({ agent }: { readonly agent: Agent }) {
         </Tabs.List>
         {TABS.map(({ value, Panel }) => (
           <Tabs.Panel key={value} value={value}>
-            <Suspense fallback={<Skeleton h={240} />}>
-              <Panel agent={agent} />
-            </Suspense>
+            <Panel agent={agent} />
           </Tabs.Panel>
         ))}
       </Tabs>
