@@ -1,10 +1,11 @@
 /** Which page an address shows: those before the sign-in, or a screen in the shell. */
-import { Center, Loader } from '@mantine/core';
+import { Center, Loader, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { useMe } from './api/session.js';
 import { returnPath, signInPath } from './entry/return-path.js';
 import { Failure } from './parts/failure.js';
+import { later } from './parts/later.js';
 import { ROUTES } from './screens/registry.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFound } from './shell/not-found.js';
@@ -15,6 +16,14 @@ const SignUp = lazy(() => import('./entry/sign-up.js').then((module) => ({ defau
 const ForgotPassword = lazy(() =>
   import('./entry/forgot-password.js').then((module) => ({ default: module.ForgotPassword })),
 );
+
+const skeleton = (
+  <Stack gap="md" role="status" aria-label="Loading">
+    <Skeleton h={32} w={220} />
+    <Skeleton h={320} />
+  </Stack>
+);
+const SCREENS = ROUTES.map(({ path, load }) => ({ path, component: later(load, skeleton) }));
 
 export function App() {
   const me = useMe();
@@ -44,7 +53,7 @@ export function App() {
     <Shell>
       <ErrorBoundary resetKey={path}>
         <Switch>
-          {ROUTES.map((route) => (
+          {SCREENS.map((route) => (
             <Route key={route.path} path={route.path} component={route.component} />
           ))}
           <Route component={NotFound} />

@@ -1,21 +1,10 @@
 /** All screens, found by their folders, so that a new one is a new folder and touches no list. */
-import { type ComponentType, createElement } from 'react';
-import { later } from '../parts/later.js';
-import { ScreenSkeleton } from '../parts/screen-skeleton.js';
 import { type Screen, SECTIONS } from './screen.js';
 
 const modules = import.meta.glob<{ screens: readonly Screen[] }>('./*/screen.ts', { eager: true });
 const all = Object.values(modules).flatMap(({ screens }) => screens);
 
-interface ScreenRoute {
-  readonly path: string;
-  readonly component: ComponentType;
-}
-
-export const ROUTES: readonly ScreenRoute[] = all.map(({ path, load }) => ({
-  path,
-  component: later(load, createElement(ScreenSkeleton)),
-}));
+export const ROUTES: readonly Pick<Screen, 'path' | 'load'>[] = all;
 
 interface NavItem extends NonNullable<Screen['nav']> {
   readonly path: string;
