@@ -111,7 +111,12 @@ const ENDINGS: readonly Ending[] = [
   },
 ];
 
-test.each(ENDINGS)('ending: $what is booked once or refused, and shows the credential nowhere', async (ending) => {
+interface Ran extends Omit<Ends, 'provider'> {
+  readonly upstream: RawUpstream;
+}
+
+/** The call, up to where it ends. `held`: its record waits in {@link Fixture.heldRecords}. */
+async function run(ending: Ending, held: boolean): Promise<Ran> {
   const upstream = await RawUpstream.start();
   const { origin = upstream.origin, credential, timeoutMs, refused = false } = ending;
   const plain = upstreamOf(origin, { tenantAddress: refused });
@@ -124,6 +129,7 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
     ...(refused ? {} : { dialer }),
   });
   gateway.costNanos = 7;
+  if (held) gateway.heldRecords = [];
   const agent = await connectRaw(gateway.port);
   agent.send(
     `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nConnection: close\r\n\r\n`,
@@ -133,6 +139,11 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
     await provider.sees(`Bearer ${PROVIDER_KEY}\r\n`);
     await ending.end({ agent, provider, gateway });
   }
+  return { agent, gateway, upstream };
+}
+
+test.each(ENDINGS)('ending: $what is booked once or refused, and shows the credential nowhere', async (ending) => {
+  const { agent, gateway, upstream } = await run(ending, false);
   await agent.ends();
   await eventually(() => (ending.error === null || gateway.records.length > 0) && gateway.server.inflight === 0);
   await gateway.stop(); // whatever else would be booked is by now
@@ -143,6 +154,34 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
   for (const text of [agent.text, JSON.stringify(gateway.records), gateway.logLines.join('')]) {
     for (const secret of [PROVIDER_KEY, PROVIDER_KEY.slice(0, -1), GATEWAY_TOKEN]) expect(text).not.toContain(secret);
   }
+});
+
+const BOOKED = ENDINGS.filter(({ error }) => error !== null);
+
+test.each(BOOKED)('ending: $what is booked once when the agent leaves while that is written', async (ending) => {
+  const { agent, gateway, upstream } = await run(ending, true);
+  await eventually(() => gateway.records.length > 0);
+  agent.socket.destroy();
+  await eventually(() => gateway.server.inflight === 0);
+  for (const written of gateway.heldRecords!) written(null);
+  await gateway.stop();
+  upstream.stop();
+  expect(gateway.records.map(({ error }) => error)).toEqual([ending.error]);
+  expect(gateway.settlements.length).toBeLessThanOrEqual(1);
+  expect(gateway.bugs).toBe(0);
+});
+
+test.each(BOOKED)('ending: $what is booked once when the process stops while that is written', async (ending) => {
+  const { agent, gateway, upstream } = await run(ending, true);
+  await eventually(() => gateway.records.length > 0);
+  await gateway.server.drain(1);
+  for (const written of gateway.heldRecords!) written(null);
+  agent.socket.destroy();
+  await gateway.stop();
+  upstream.stop();
+  expect(gateway.records.map(({ error }) => error)).toEqual([ending.error]);
+  expect(gateway.settlements.length).toBeLessThanOrEqual(1);
+  expect(gateway.bugs).toBe(0);
 });
 
 test('ending: a gateway token that is sent as the name of a model is not in the record', async () => {

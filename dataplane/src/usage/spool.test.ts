@@ -164,6 +164,18 @@ test('spool: not acknowledged means sent again after a restart; acknowledged seg
   await second.close();
 });
 
+test("spool: an acknowledgement that comes after the end deletes nothing: the segment may be another process's by now", async () => {
+  const root = newRoot();
+  const first = open(root);
+  await append(first, 'a');
+  const batch = (await first.read(ALL))!;
+  await first.close();
+  const second = open(root);
+  first.acknowledge(batch);
+  expect(await readAll(second)).toEqual(['a']);
+  await second.close();
+});
+
 test('spool: full at the cap, still takes records of running calls, and opens again only well below the cap', async () => {
   const root = newRoot();
   const spool = open(root, { bytesMax: 10_000, segmentAgeMs: 0 });
@@ -206,6 +218,40 @@ test('spool: while the file system refuses, callers are told, the spool is full,
   await written;
   expect(spool.full).toBe(false);
   expect((await readAll(spool)).sort()).toEqual(['b', 'c']);
+  await spool.close();
+});
+
+test('spool: a write that the file system takes only the beginning of leaves nothing behind', async () => {
+  const root = newRoot();
+  const modules = [join(import.meta.dirname, '../../dist/usage/spool.js'), '@acg/base/log'];
+  const script = `
+    const [{ Spool }, { createLogger }] = await Promise.all(${JSON.stringify(modules)}.map((name) => import(name)));
+    const options = { directory: ${JSON.stringify(root)}, bytesMax: 1e9, segmentAgeMs: 3_600_000 };
+    const spool = new Spool(options, createLogger('x', 'silent'));
+    const append = (id, path) => new Promise((resolve) => spool.append({ id, path }, resolve));
+    const outcomes = [];
+    for (const [id, path] of [['a', '/'], ['long', '/'.padEnd(8_192, 'x')], ['b', '/']]) {
+      outcomes.push((await append(id, path)) === null);
+    }
+    process.stdout.write(JSON.stringify(outcomes), () => process.kill(process.pid, 'SIGKILL'));`;
+  // No file may be longer than 8 blocks, of 512 or of 1024 bytes: the second write fails in its middle.
+  const child = spawn(
+    'sh',
+    ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, '--input-type=module', '-e', script],
+    {
+      cwd: join(import.meta.dirname, '../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  await once(child, 'close');
+  expect(output).toBe('[true,false,true]');
+  const spool = open(root);
+  expect(await readAll(spool)).toEqual(['a', 'b']);
+  expect(spool.figures().damagedBytes).toBe(0);
   await spool.close();
 });
 

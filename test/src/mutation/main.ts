@@ -52,7 +52,7 @@ function chosen(area: Area): ReturnType<typeof plantable> {
 
 const waiting: Job[] = areas.flatMap((area) =>
   chosen(area).map(([name, mutant]) => {
-    return { area: area.name, name, mutant, tests: mutant.tests ?? area.tests, built: area.built };
+    return { area: area.name, name, mutant, tests: mutant.tests ?? area.tests, built: mutant.built ?? area.built };
   }),
 );
 const total = waiting.length;

@@ -12,6 +12,8 @@ export interface Mutant {
   readonly bug: string;
   /** Paths of tests, instead of the area's. */
   readonly tests?: readonly string[];
+  /** Instead of the area's: one of its tests starts a process. */
+  readonly built?: boolean;
   /** Why no test can notice it: it changes nothing that anybody sees. Not planted, but listed. */
   readonly equivalent?: string;
 }
