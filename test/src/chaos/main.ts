@@ -2,13 +2,17 @@
  * `npm run chaos [-- --seed N --minutes M]`: mixed traffic over three data planes and two control planes, whose parts are
  * killed, frozen, cut off and restarted as the seed says. Ends with 1 when an invariant is broken. docs/operations.md#chaos
  */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ChaosRun } from './chaos-run.js';
+import { endDescendants } from './end-descendants.js';
 import { planOf } from './plan.js';
 import { printed, reportOn } from './report.js';
 
 const EXIT_USAGE = 64;
-const EXIT_INTERRUPTED = 130;
+const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const PROGRESS_MS = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -23,19 +27,34 @@ const plan = planOf(seed, minutes * MINUTE_MS);
 const startedAt = Date.now();
 const say = (text: string): void =>
   console.log(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
-const run = new ChaosRun({ plan, durationMs: minutes * MINUTE_MS, say });
 
-let interrupted = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (interrupted) return;
-    interrupted = true;
-    say('interrupted: stopping everything');
-    void run.stop().then(() => process.exit(EXIT_INTERRUPTED));
-  });
+/** Holds all that the run writes to disk. */
+const home = mkdtempSync(join(tmpdir(), 'acg-chaos-run-'));
+chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
+process.env.TMPDIR = home;
+
+/** Whatever state the run is in: no process and no file of it stays behind. */
+function leave(exitCode: number): never {
+  endDescendants();
+  rmSync(home, { recursive: true, force: true });
+  console.log(`seed ${seed}: exit ${exitCode}`);
+  process.exit(exitCode);
 }
 
+for (const [signal, exitCode] of Object.entries(EXIT_INTERRUPTED)) {
+  process.once(signal, () => {
+    say('interrupted: stopping everything');
+    leave(exitCode);
+  });
+}
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  leave(1);
+});
+
 console.log(`seed ${seed}, ${minutes} minutes, ${plan.length} faults`);
+const run = new ChaosRun({ plan, durationMs: minutes * MINUTE_MS, say });
+let exitCode = 1;
 let progress: NodeJS.Timeout | undefined;
 try {
   await run.start();
@@ -53,17 +72,10 @@ try {
   run.lookAtLogs();
   const report = reportOn(run, ledger, figures);
   console.log(printed(report));
-  process.exitCode = Object.values(report.broken).every((problems) => problems.length === 0) ? 0 : 1;
+  exitCode = Object.values(report.broken).every((problems) => problems.length === 0) ? 0 : 1;
 } catch (error) {
-  if (!interrupted) {
-    console.error(error);
-    process.exitCode = 1;
-  }
-} finally {
-  clearInterval(progress);
-  if (!interrupted) {
-    await run.stop();
-    console.log(`seed ${seed}: exit ${process.exitCode}`);
-    process.exit();
-  }
+  console.error(error);
 }
+clearInterval(progress);
+await run.stop();
+leave(exitCode);
