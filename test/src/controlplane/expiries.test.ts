@@ -41,7 +41,28 @@ async function signedUp(): Promise<{ email: string; token: string }> {
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
+/** By table and column; what stands behind a comma tells the ways apart in which one is set. */
 const ENDINGS: Readonly<Record<string, Ending>> = {
+  'email_tokens.expires_at, of a reset': {
+    secondsMax: 3_600,
+    make: async () => {
+      const { email } = await signedUp();
+      await post('/v1/auth/forgot-password', { email });
+      const { token } = await plane().mail(email, 'new password');
+      const works = async () =>
+        (await post('/v1/auth/reset-password', { token, password: 'another password' })).status === 200;
+      return { where: `purpose = 'reset' and user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'email_tokens.expires_at, behind the page of a link': {
+    secondsMax: DAY_S,
+    make: async () => {
+      const { email } = await signedUp();
+      const body = { token: (await plane().mail(email, 'Confirm')).token, password: PASSWORD };
+      const works = async () => (await post('/v1/auth/verify-email', body)).status === 200;
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
   'email_tokens.expires_at': {
     secondsMax: DAY_S,
     make: async () => {
@@ -64,6 +85,16 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       };
     },
   },
+  'invitations.expires_at, in the list of members': {
+    secondsMax: 7 * DAY_S,
+    make: async () => {
+      const email = newEmail();
+      const owner = await plane().member('owner');
+      await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+      const works = async () => (await owner.call('GET', '/v1/members?status=invited')).body.total === 1;
+      return { where: `email = '${email}'`, works };
+    },
+  },
   // A bearer token carries its own end; the row ends what a cookie opens.
   'sessions.expires_at': {
     secondsMax: 7 * DAY_S,
@@ -76,8 +107,19 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       return { where: `kind = 'browser' and user_id = (select id from users where email = '${email}')`, works };
     },
   },
+  'sessions.expires_at, of a bearer token that became a cookie': {
+    secondsMax: 7 * DAY_S,
+    make: async () => {
+      const { email, token } = await signedUp();
+      const headers = { 'sec-fetch-site': 'same-origin' };
+      const turned = await plane().call('POST', '/v1/session', { token, headers });
+      const cookie = turned.headers.get('set-cookie')!.split(';')[0]!;
+      const works = async () => (await plane().call('GET', '/v1/me', { headers: { cookie } })).status === 200;
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
   'sessions.previous_until': {
-    secondsMax: DAY_S,
+    secondsMax: 60,
     make: async () => {
       const { email, token } = await signedUp();
       expect((await post('/v1/auth/refresh', {}, token)).status).toBe(200);
@@ -94,6 +136,30 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       return {
         where: 'id = (select id from device_logins order by created_at desc limit 1)',
         works: async () => (await owner.call('POST', '/v1/auth/device/approve', approval)).status === 200,
+      };
+    },
+  },
+  'device_logins.expires_at, for the device that asks': {
+    secondsMax: 600,
+    make: async () => {
+      const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+      const poll = () => post('/v1/auth/device/token', { deviceCode: body.deviceCode });
+      return {
+        where: 'id = (select id from device_logins order by created_at desc limit 1)',
+        works: async () => (await poll()).body.error === 'authorization_pending',
+      };
+    },
+  },
+  'device_logins.expires_at, once it is approved': {
+    secondsMax: 600,
+    make: async () => {
+      const owner = await plane().member('owner');
+      const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+      const approval = { userCode: body.userCode, orgId: owner.orgId, role: 'viewer' };
+      expect((await owner.call('POST', '/v1/auth/device/approve', approval)).status).toBe(200);
+      return {
+        where: 'id = (select id from device_logins order by created_at desc limit 1)',
+        works: async () => (await post('/v1/auth/device/token', { deviceCode: body.deviceCode })).status === 200,
       };
     },
   },
@@ -118,6 +184,16 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
         expiresAt,
       });
       return { where: `id = '${body.key.id}'`, works: () => resolves(body.secretKey) };
+    },
+  },
+  'api_keys.expires_at, of a key that was replaced': {
+    secondsMax: DAY_S,
+    make: async () => {
+      const owner = await plane().member('owner');
+      const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await agentOf(owner) });
+      const { key, secretKey } = made.body;
+      expect((await owner.call('POST', `/v1/api-keys/${key.id}/rotate`, {})).status).toBe(201);
+      return { where: `id = '${key.id}'`, works: () => resolves(secretKey) };
     },
   },
   'webhook_previous_secrets.until': {
@@ -159,11 +235,12 @@ test('expiries: every column that says when something ends is known here', async
     select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and a.attname ~ '(^|_)(expires_at|until|ends_at)$' order by 1`;
-  expect(columns.map(({ name }) => name)).toEqual([...Object.keys(ENDINGS), ...Object.keys(ELSEWHERE)].sort());
+  const here = Object.keys(ENDINGS).map((name) => name.split(',')[0]!);
+  expect(columns.map(({ name }) => name)).toEqual([...new Set([...here, ...Object.keys(ELSEWHERE)])].sort());
 });
 
 test.each(Object.entries(ENDINGS))('expiries: what %s ends works before and not after', async (name, ending) => {
-  const [table, column] = name.split('.') as [string, string];
+  const [table, column] = name.split(',')[0]!.split('.') as [string, string];
   const fresh = await ending.make();
   const [row] = await sql().unsafe(
     `select extract(epoch from ${column} - now())::float8 as seconds from ${table} where ${fresh.where}`,

@@ -1,5 +1,5 @@
 /** Whether a provider takes a credential: asked by a person, and by the gateway when agents' calls are refused. */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../stack.js';
@@ -11,6 +11,8 @@ const BAD = 'key-bad-0123456789';
 /** Keys that the provider does not know any more. */
 const refused = new Set([BAD]);
 const seen: IncomingMessage[] = [];
+/** Questions on `/held` wait here for their answer. */
+const held: ServerResponse[] = [];
 
 /** Answers as the providers do; agents may provoke a 401 on `/provoked`. */
 const provider = createServer((request, response) => {
@@ -23,6 +25,7 @@ const provider = createServer((request, response) => {
   const answer = (status: number, body: string): void => void response.writeHead(status).end(body);
   if (url === '/provoked') answer(401, '{}');
   else if (url.startsWith('/hang')) return;
+  else if (url.startsWith('/held')) held.push(response);
   else if (url.startsWith('/failing')) answer(503, '');
   else if (!isBad) answer(200, '{"data":[]}');
   else if (url === '/v2/user') answer(403, '{"error":{"code":"forbidden","invalidToken":true}}');
@@ -151,6 +154,28 @@ test('test: an account whose credential is refused is taken out of use, and come
   const stranger = await stack.tenant();
   expect((await stranger.call('POST', `/v1/providers/accounts/${id}/test`)).status).toBe(404);
 });
+
+test.each([
+  ['refused', 401, 'active'],
+  ['taken', 200, 'needs_credentials'],
+] as const)(
+  'test: a credential that is %s after it was replaced says nothing of the new one',
+  async (word, status, stays) => {
+    const agent = await tenant.agent();
+    const slow = { slug: `held-${word}`, displayName: 'H', authType: 'bearer', baseUrl: `${origin}/held` };
+    await tenant.call('POST', '/v1/custom-providers', slow);
+    const id = await tenant.account(agent.id, slow.slug, { apiKey: GOOD });
+    const running = tenant.call('POST', `/v1/providers/accounts/${id}/test`);
+    await until('the provider is asked', () => held.length === 1);
+    await tenant.call('POST', `/v1/providers/accounts/${id}/rotate`, { credentials: { apiKey: `${GOOD}-new` } });
+    if (stays === 'needs_credentials') {
+      await database.sql`update provider_accounts set status = ${stays}, refused_at = now() where id = ${id}`;
+    }
+    held.pop()!.writeHead(status).end('{}');
+    expect((await running).body).toMatchObject({ ok: status === 200, status });
+    expect(await accountOf(agent.id)).toMatchObject({ status: stays });
+  },
+);
 
 test('test: a credential never follows its provider to another host', async () => {
   const agent = await tenant.agent();

@@ -1,0 +1,237 @@
+/**
+ * Every sweep that deletes what is old, as the sources of the control plane have them: what is a minute over its time goes,
+ * what has a minute left stays.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger } from '@acg/base/log';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { pruneAudit } from '@acg/controlplane/audit/retention';
+import { pruneDevices } from '@acg/controlplane/auth/device-store';
+import { pruneAnswers } from '@acg/controlplane/auth/idempotency-store';
+import { pruneSessions } from '@acg/controlplane/auth/session-store';
+import { pruneEmailTokens } from '@acg/controlplane/auth/store';
+import { Throttle } from '@acg/controlplane/auth/throttle';
+import { pruneCircuits } from '@acg/controlplane/circuit/store';
+import { pruneSuccesses } from '@acg/controlplane/circuit/success-store';
+import { pruneAbuse } from '@acg/controlplane/conclusions/abuse';
+import type { Sql } from '@acg/controlplane/db/sql';
+import { pruneQueue } from '@acg/controlplane/event-mail/store';
+import { pruneEvents } from '@acg/controlplane/events/retention';
+import { UsageRetention } from '@acg/controlplane/ledger/retention';
+import { pruneInvitations } from '@acg/controlplane/members/store';
+import { pruneInvalidations } from '@acg/controlplane/watch/invalidation-feed';
+import { registerDataPlane } from '@acg/controlplane/watch/registrations';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from '../test-database.js';
+
+const database = useTestDatabase();
+const SOURCES = fileURLToPath(new URL('../../../controlplane/src', import.meta.url));
+const AUDIT_DAYS = 400;
+const WINDOW_MS = 30_000;
+
+interface Sweep {
+  readonly sweep: (sql: Sql) => Promise<unknown>;
+  /** Says how old a row is, or when it ends. */
+  readonly column: string;
+  /** How long ago that may be, ms; 0: the column says when it ends. */
+  readonly keptMs: number;
+  /** Its other columns that have no default; no foreign key is looked at. */
+  readonly row: () => Readonly<Record<string, unknown>>;
+}
+
+const uuid = randomUUID;
+const bytes = () => randomBytes(32);
+const text = () => randomBytes(8).toString('hex');
+const sealed = () => ({ key_id: 'k', nonce: bytes(), ciphertext: bytes() });
+const json = (sql: Sql) => sql.json({});
+const throttle = (sql: Sql) => new Throttle(sql).prune();
+const usage = (sql: Sql) => new UsageRetention(sql, 1, createLogger('test', 'silent')).sweep(Date.now());
+
+/** By file and table. */
+const SWEEPS: Readonly<Record<string, Sweep>> = {
+  'audit/retention.ts audit_entries': {
+    sweep: (sql) => pruneAudit(sql, AUDIT_DAYS),
+    column: 'at',
+    keptMs: AUDIT_DAYS * DAY_MS,
+    row: () => ({
+      ...{ id: uuid(), org_id: uuid(), actor_email: 'a', action: 'a', target_type: 'a', target_id: 'a', ip: 'a' },
+      changes: json(database().sql),
+    }),
+  },
+  'auth/device-store.ts device_logins': {
+    sweep: pruneDevices,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({
+      ...{ id: uuid(), device_code_hash: bytes(), user_code_hash: bytes() },
+      ...{ client: 'a', hostname: 'a', ip: 'a' },
+    }),
+  },
+  'auth/idempotency-store.ts idempotency_keys': {
+    sweep: pruneAnswers,
+    column: 'created_at',
+    keptMs: DAY_MS,
+    row: () => ({
+      ...{ org_id: uuid(), actor_id: uuid(), key_hash: bytes(), salt: bytes(), fingerprint: bytes() },
+      ...{ secret_hashes: '{}', status: 200, body: '{}' },
+    }),
+  },
+  'auth/session-store.ts sessions': {
+    sweep: pruneSessions,
+    column: 'expires_at',
+    keptMs: 7 * DAY_MS, // it may be refreshed so long
+    row: () => ({ id: uuid(), user_id: uuid(), kind: 'api', ip: 'a', user_agent: 'a' }),
+  },
+  'auth/store.ts email_tokens': {
+    sweep: pruneEmailTokens,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ token_hash: bytes(), user_id: uuid(), purpose: 'reset' }),
+  },
+  'auth/throttle.ts throttle_marks': {
+    sweep: throttle,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ key: text(), marked_at: '{}' }),
+  },
+  'auth/throttle.ts throttle_windows': {
+    sweep: throttle,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ key: text(), count: 1 }),
+  },
+  'circuit/store.ts circuit_outcomes': {
+    sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
+    column: 'second',
+    keptMs: 2 * WINDOW_MS,
+    row: () => ({ circuit_key: text(), epoch: 1, org_id: uuid(), writer: uuid(), requests: 1, failures: 1 }),
+  },
+  'circuit/store.ts circuit_probes': {
+    sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
+    column: 'expires_at',
+    keptMs: HOUR_MS,
+    row: () => ({ lease: uuid(), circuit_key: text(), epoch: 1, data_plane_id: 'd' }),
+  },
+  'circuit/success-store.ts circuit_successes': {
+    sweep: pruneSuccesses,
+    column: 'at',
+    keptMs: DAY_MS,
+    row: () => ({ circuit_key: text(), org_id: uuid() }),
+  },
+  'conclusions/abuse.ts abuse_addresses': {
+    sweep: pruneAbuse,
+    column: 'seen_at',
+    keptMs: 10 * MINUTE_MS,
+    row: () => ({ key_id: uuid(), address_hash: bytes() }),
+  },
+  'conclusions/abuse.ts abuse_counts': {
+    sweep: pruneAbuse,
+    column: 'minute',
+    keptMs: 15 * MINUTE_MS,
+    row: () => ({ agent_id: uuid(), reason: 'rejections', count: 1 }),
+  },
+  'event-mail/store.ts event_mail_queue': {
+    sweep: pruneQueue,
+    column: 'occurred_at',
+    keptMs: DAY_MS,
+    row: () => ({ org_id: uuid(), user_id: uuid(), event_id: uuid(), event: 'e', data: json(database().sql) }),
+  },
+  'events/retention.ts event_facts': {
+    sweep: pruneEvents,
+    column: 'at',
+    keptMs: 62 * DAY_MS,
+    row: () => ({ fact: text() }),
+  },
+  'events/retention.ts events': {
+    sweep: pruneEvents,
+    column: 'fanned_out_at',
+    keptMs: 30 * DAY_MS,
+    row: () => ({ id: uuid(), org_id: uuid(), event: 'e', data: json(database().sql) }),
+  },
+  'events/retention.ts webhook_deliveries': {
+    sweep: pruneEvents,
+    column: 'created_at',
+    keptMs: 30 * DAY_MS,
+    row: () => ({ id: uuid(), endpoint_id: uuid(), org_id: uuid(), event_id: uuid(), event: 'e', payload: '{}' }),
+  },
+  'events/retention.ts webhook_previous_secrets': {
+    sweep: pruneEvents,
+    column: 'until',
+    keptMs: 0,
+    row: () => ({ id: uuid(), org_id: uuid(), ...sealed() }),
+  },
+  'ledger/retention.ts booked_counts': {
+    sweep: usage,
+    column: 'booked_at',
+    keptMs: 2 * DAY_MS,
+    row: () => ({ id: uuid() }),
+  },
+  'ledger/retention.ts line_sums': {
+    sweep: usage,
+    column: 'at',
+    keptMs: 7 * DAY_MS,
+    row: () => ({
+      ...{ record_id: uuid(), tokens_in_uncached: 0, tokens_cache_read: 0, tokens_cache_write: 0 },
+      ...{ tokens_out: 0, tokens_reasoning: 0, cost_nanos: 0 },
+    }),
+  },
+  'members/store.ts invitations': {
+    sweep: pruneInvitations,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ id: uuid(), org_id: uuid(), email: text(), role: 'viewer', token_hash: bytes() }),
+  },
+  'watch/invalidation-feed.ts invalidations': {
+    sweep: async (sql) => {
+      // The newest thousand stay, however old they are.
+      await sql`insert into invalidations (kind, id) select 'key', 'newer' from generate_series(1, 1001)`;
+      await pruneInvalidations(sql, HOUR_MS);
+    },
+    column: 'at',
+    keptMs: HOUR_MS,
+    row: () => ({ kind: 'key', id: text() }),
+  },
+  'watch/registrations.ts data_planes': {
+    sweep: (sql) =>
+      registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
+    column: 'seen_at',
+    keptMs: 6_000,
+    row: () => ({ id: text(), counters: 'redis', control_plane_id: 'c', connection_id: uuid(), version: 'v' }),
+  },
+};
+
+test('sweeps: every statement that deletes what is old is known here', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  const found = files
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => {
+      const statements = readFileSync(join(SOURCES, file), 'utf8').matchAll(/delete from (\S+)((?:(?!`;)[\s\S])*)/g);
+      return [...statements].filter(([, , rest]) => /< now\(\)/.test(rest!)).map(([, table]) => `${file} ${table}`);
+    });
+  const throttled = (name: string): readonly string[] =>
+    name.endsWith('${this.sql(table)}')
+      ? Object.keys(SWEEPS).filter((known) => known.startsWith('auth/throttle.ts'))
+      : [name];
+  expect(found.flatMap(throttled).sort()).toEqual(Object.keys(SWEEPS).sort());
+});
+
+test.each(Object.entries(SWEEPS))('sweeps: %s keeps what has a minute left, and nothing else', async (name, entry) => {
+  const { sql } = database();
+  const { column, keptMs, row, sweep } = entry;
+  const table = name.split(' ')[1]!;
+  const insert = async (agoMs: number): Promise<string> => {
+    const [made] = await sql.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      return tx`insert into ${tx(table)} ${tx({ ...row(), [column]: new Date(Date.now() - agoMs) })} returning ctid::text`;
+    });
+    return made!.ctid as string;
+  };
+  const over = await insert(keptMs + MINUTE_MS);
+  const fresh = await insert(keptMs - MINUTE_MS);
+  await sweep(sql);
+  const left = await sql`select ctid::text from ${sql(table)} where ctid = any(${[over, fresh]}::tid[])`;
+  expect(left.map(({ ctid }) => ctid)).toEqual([fresh]);
+});
