@@ -21,7 +21,7 @@ const dataplane: FolderRules = {
   call: ['circuit', 'context', 'counters', 'http1', 'metering', 'policy', 'pricing', 's3', 'scan', 'upstream'],
   'call/stages': ['call', 'circuit', 'context', 'counters', 'http1', 'policy', 's3', 'upstream'],
   websocket: ['call', 'context', 'upstream'],
-  ops: ['call', 'counters', 'metering'],
+  ops: ['call', 'counters', 'metering', 'pricing'],
   pipelines: ['call', 'call/stages', 'circuit', 'counters', 'upstream', 'websocket'],
 };
 

@@ -1,34 +1,12 @@
 /** What the stages ask of metering around one call. */
 
 import type { UsageReading } from '../metering/meter.js';
+import type { BoundedCall } from '../pricing/cost-bound.js';
+import type { Price } from '../pricing/price.js';
 import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { RoutedExchange } from './exchange.js';
 import type { BodyEdit } from './response-plan.js';
-
-type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
-
-export interface Price {
-  /** Integer nano-dollars. */
-  readonly costNanos: number;
-  readonly source: PriceSource;
-}
-
-/** What bounds the cost of a call before it is made. */
-export interface BoundedCall {
-  /** Null: no model is used. */
-  readonly model: string | null;
-  /** Never fewer than it can have; bytes of its body will do. */
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  /** It refers to content that is not in it. */
-  readonly refers: boolean;
-  readonly fast: boolean;
-  readonly videoSeconds: number;
-  readonly images: number;
-  /** How often a per-request price is due. */
-  readonly units: number;
-}
 
 export interface CallMetering {
   /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */

@@ -1,6 +1,6 @@
 /** What the stages tell the metrics of one call. */
 import type { UsageReading } from '../metering/meter.js';
-import type { Price } from './call-metering.js';
+import type { Price } from '../pricing/price.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import type { Rejection } from './rejections.js';
 

@@ -3,6 +3,7 @@ import { isDrawing, isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/es
 import { bodyReader } from '../policy/body-models.js';
 import { callPlace } from '../policy/call-rules.js';
 import { holdFacts } from '../policy/hold-facts.js';
+import type { BoundedCall } from '../pricing/cost-bound.js';
 import type { CallMetering } from './call-metering.js';
 import { bodyRefusal } from './denials.js';
 import type { RoutedExchange } from './exchange.js';
@@ -11,8 +12,19 @@ import { REJECTIONS, type Rejection } from './rejections.js';
 
 /** Formats whose calls cost what their bodies say. */
 const METERED: ReadonlySet<string> = new Set(['openai', 'anthropic']);
-/** A batch of e-mails has at most so many. */
-const UNITS_MAX = 100;
+/** A call that uses no model. */
+const NO_MODEL: BoundedCall = {
+  model: null,
+  tokensIn: 0,
+  tokensOut: 0,
+  refers: false,
+  fast: false,
+  videoSeconds: 0,
+  images: 0,
+  units: 1,
+};
+/** Where nothing is metered; a batch of e-mails has at most so many. */
+const UNMETERED: BoundedCall = { ...NO_MODEL, units: 100 };
 
 /** Before the body: sets its reader where it must be read. Null: go on. */
 export function planHold(x: RoutedExchange): Rejection | null {
@@ -36,28 +48,10 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const { terms } = context;
   if (!terms.hardBudget) return 0;
   if (!METERED.has(upstream.usageFormat)) {
-    return metering.bound(x, {
-      model: null,
-      tokensIn: 0,
-      tokensOut: 0,
-      refers: false,
-      fast: false,
-      videoSeconds: 0,
-      images: 0,
-      units: UNITS_MAX,
-    });
+    return metering.bound(x, UNMETERED);
   }
   if (callPlace(upstream, x.request.method, target.rest) === 'free') {
-    return metering.bound(x, {
-      model: null,
-      tokensIn: 0,
-      tokensOut: 0,
-      refers: false,
-      fast: false,
-      videoSeconds: 0,
-      images: 0,
-      units: 1,
-    });
+    return metering.bound(x, NO_MODEL);
   }
   // The budget became a hard one while the call was under way: the next try will be read.
   if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;

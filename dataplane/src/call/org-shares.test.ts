@@ -137,11 +137,13 @@ test('shares: a place given back twice counts once', () => {
 
 test('shares: an organization with nothing under way takes no memory', () => {
   const shares = new OrgShares(2, 100);
-  const x: ShareHolder = { share: null };
-  for (let org = 0; org < 10; org++) {
-    shares.take(x, `org-${org}`, 1);
-    expect(shares.size).toBe(1);
-    shares.give(x);
-  }
-  expect(shares.size).toBe(0);
+  const [x, y]: ShareHolder[] = [{ share: null }, { share: null }];
+  shares.take(x!, 'a', 1);
+  shares.take(y!, 'a', 2);
+  expect(y!.share).toBe(x!.share);
+  const first = x!.share;
+  shares.give(x!);
+  shares.give(y!);
+  shares.take(x!, 'a', 1);
+  expect(x!.share).not.toBe(first); // it was forgotten, and made anew
 });

@@ -31,11 +31,6 @@ export class OrgShares {
     this.#inflightMax = inflightMax;
   }
 
-  /** Organizations held; for tests of the bound. */
-  get size(): number {
-    return this.#orgs.size;
-  }
-
   /** `total`: calls under way, this one included. False: the organization has what it may have. */
   take(x: ShareHolder, orgId: string, total: number): boolean {
     let share = this.#orgs.get(orgId);

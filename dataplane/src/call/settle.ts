@@ -6,7 +6,8 @@ import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import { MonthNames } from '../counters/calendar-month.js';
 import type { Counters } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
-import type { CallMetering, Price } from './call-metering.js';
+import type { Price } from '../pricing/price.js';
+import type { CallMetering } from './call-metering.js';
 import type { RoutedExchange } from './exchange.js';
 import { loggedPath, withoutTokens } from './logged-path.js';
 

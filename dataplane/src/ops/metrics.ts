@@ -3,12 +3,12 @@
  * their public slug, where every custom one is `custom`.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Price } from '../call/call-metering.js';
 import type { CallMetrics } from '../call/call-metrics.js';
 import type { Exchange, RoutedExchange } from '../call/exchange.js';
 import type { Rejection } from '../call/rejections.js';
 import type { CountersMetrics } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
+import type { Price } from '../pricing/price.js';
 import {
   type Aggregator,
   type Cell,

@@ -1,9 +1,11 @@
 /** The most that a call can cost by a plan, whatever of its input turns out to be cached, read aloud or drawn. Pure. */
 import { dearestImagePico, type PricePlan } from './price-plan.js';
 
-export interface BoundedCost {
+/** What is known of a call before it is made. */
+export interface BoundedCall {
   /** Null: no model is used. */
   readonly model: string | null;
+  /** Never fewer than it can have; bytes of its body will do. */
   readonly tokensIn: number;
   readonly tokensOut: number;
   /** It refers to content that is not in it: that may fill the model's context. */
@@ -24,7 +26,7 @@ const PICO_PER_NANO = 1_000;
 /** Anthropic's surcharge for a region, in percent. */
 const REGION_PERCENT = 110;
 
-export function boundNanos(plan: PricePlan, call: BoundedCost): number {
+export function boundNanos(plan: PricePlan, call: BoundedCall): number {
   const { tokensIn, tokensOut, refers, fast, videoSeconds, images } = call;
   const context = plan.contextTokens ?? CONTEXT_TOKENS;
   const input = refers ? context : Math.min(tokensIn, plan.contextTokens ?? tokensIn);

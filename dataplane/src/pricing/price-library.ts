@@ -1,6 +1,14 @@
 /** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
-import { calcPrice, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
-import { type Band, DEAREST_VIDEO_PICO, FAST_PERCENT, type ListPrice, type PricePlan, ratesOf } from './price-plan.js';
+import { calcPrice, findProvider, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
+import {
+  type Band,
+  DEAREST_VIDEO_PICO,
+  FAST_PERCENT,
+  type ListPrice,
+  type PricePlan,
+  ratesOf,
+  vendorOf,
+} from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
 type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
@@ -35,8 +43,23 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
     picoPerImage: null,
     fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
     contextTokens: found.model.context_window ?? null,
-    vendor: found.provider.id === 'openai' || found.provider.id === 'anthropic' ? found.provider.id : null,
+    vendor: vendorOf(found.provider.id),
   };
+}
+
+/** The plan of the model whose input and output cost most together, of old ones too; null: no such provider is known. */
+export function dearestLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
+  let dearest: PricePlan | null = null;
+  for (const { id } of findProvider({ providerId })?.models ?? []) {
+    const plan = libraryPlan({ providerId }, id, nowMs);
+    if (plan !== null && (dearest === null || tokenPrice(plan) > tokenPrice(dearest))) dearest = plan;
+  }
+  return dearest;
+}
+
+function tokenPrice({ bands }: PricePlan): number {
+  const { input, output } = bands[0]!.rates;
+  return input + output;
 }
 
 function bandAt(price: ModelPrice, start: number): Band {

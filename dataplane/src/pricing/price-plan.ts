@@ -15,6 +15,12 @@ export interface Rates {
   readonly imageOut: number;
 }
 
+/** Those whose prices, surcharges and discounts are known beside the library. */
+const VENDORS = ['openai', 'anthropic'] as const;
+export type Vendor = (typeof VENDORS)[number];
+
+export const vendorOf = (id: string): Vendor | null => VENDORS.find((vendor) => vendor === id) ?? null;
+
 /** Rates that hold when the prompt (cached or not) is longer than `aboveTokensIn`; for the whole request. */
 export interface Band {
   readonly aboveTokensIn: number;
@@ -35,7 +41,7 @@ export interface PricePlan {
   /** By kind ({@link UsageReading}: `imageKind`); null where images cost their tokens. */
   readonly picoPerImage: ReadonlyMap<string, number> | null;
   /** Whose surcharges and discounts apply; null = none are known. */
-  readonly vendor: 'openai' | 'anthropic' | null;
+  readonly vendor: Vendor | null;
   /** The fast (once: priority) tier in percent of the list price. */
   readonly fastPercent: number;
   /** The model's context window; null = not known. */

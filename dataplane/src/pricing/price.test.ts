@@ -207,6 +207,19 @@ describe('price: a model nobody knows', () => {
     }
   });
 
+  it('costs the dearest that the library has of a vendor without a list of our own', () => {
+    const mistral = { ...openai, providerSlug: 'mistral', priceProvider: 'mistral' };
+    // mistral-medium-2312 $2.70 / $8.10
+    const reading = usage('house-model', { inUncached: 1000, out: 1000 });
+    expect(table().costOf({ upstream: mistral, reading })).toEqual({ costNanos: 10_800_000, source: 'fallback' });
+  });
+
+  it('costs what the vendor of the format does where the library does not know the provider', () => {
+    const reading = usage('house-model', { inUncached: 1000, out: 1000 });
+    const nobody = { ...openai, providerSlug: 'nobody', priceProvider: 'nobody' };
+    expect(table().costOf({ upstream: nobody, reading })).toEqual({ costNanos: 210_000_000, source: 'fallback' });
+  });
+
   it('custom providers: by address, by slug, by name anywhere, else the dearest of the format', () => {
     const cost = (upstream: PricedUpstream, model: string) =>
       table().costOf({ upstream, reading: usage(model, { inUncached: 1_000_000 }) });

@@ -1,9 +1,10 @@
 /**
  * What a reading costs, in nano-dollars. A plan is looked up once per (provider, model) and kept:
  *
- *   operator's override ─▶ known-prices.ts ─▶ library ─▶ the vendor's dearest current text model, flagged `fallback`
+ *   operator's override ─▶ known-prices.ts ─▶ library ─▶ the vendor's dearest model, flagged `fallback`
  *
- * The last step is never 0: an unknown name must not be a way around a budget (docs/contract.md#usage).
+ * The last step is never 0 where answers have tokens, whatever the vendor: an unknown name must not be a way around a
+ * budget (docs/contract.md#usage).
  *
  * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
  * then by the slug, then by the model's name at any vendor; a model nobody knows costs the dearest of the vendor whose
@@ -12,9 +13,9 @@
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import { LRUCache } from 'lru-cache';
 import type { UsageReading } from '../metering/meter.js';
-import { type BoundedCost, boundNanos } from './cost-bound.js';
+import { type BoundedCall, boundNanos } from './cost-bound.js';
 import { KNOWN_PRICES, type KnownPrice } from './known-prices.js';
-import { libraryPlan } from './price-library.js';
+import { dearestLibraryPlan, libraryPlan } from './price-library.js';
 import {
   type Band,
   DEAREST_VIDEO_PICO,
@@ -24,11 +25,14 @@ import {
   type Rates,
   ratesOf,
   tokensCostNanos,
+  type Vendor,
+  vendorOf,
 } from './price-plan.js';
 
 type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
 
-interface Cost {
+export interface Price {
+  /** Integer nano-dollars. */
   readonly costNanos: number;
   readonly source: PriceSource;
 }
@@ -50,8 +54,11 @@ interface PriceQuery {
 const PLANS_MAX = 4_096;
 /** Prices have dates (and some vendors times of day), so a plan is looked up again after this. */
 const PLAN_TTL_MS = 600_000;
-/** Dearest text model on each vendor's current list; `-pro` models of earlier generations are retired or on notice. */
-const FALLBACK_MODELS: Readonly<Record<string, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
+/**
+ * Dearest text model on the vendor's current list; `-pro` models of earlier generations are retired or on notice. Of other
+ * vendors it is the dearest that the library has.
+ */
+const FALLBACK_MODELS: Readonly<Record<Vendor, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
 const ANY_MODEL = '*';
 const WEB_SEARCH_PICO = 10_000_000_000; // $10 per 1000 at both vendors
 
@@ -105,7 +112,7 @@ export class PriceTable {
     this.#plans.clear();
   }
 
-  costOf(query: PriceQuery): Cost {
+  costOf(query: PriceQuery): Price {
     const { upstream, reading } = query;
     const perRequestNanos = this.#perRequestNanos(upstream, reading);
     const plan = reading.source === 'none' ? null : this.#planOf(upstream, reading.model ?? '');
@@ -115,7 +122,7 @@ export class PriceTable {
   }
 
   /** Without any price per request. */
-  tokensCostOf({ upstream, reading }: PriceQuery): Cost {
+  tokensCostOf({ upstream, reading }: PriceQuery): Price {
     const plan = this.#planOf(upstream, reading.model ?? '');
     return plan === null
       ? { costNanos: 0, source: 'none' }
@@ -129,7 +136,7 @@ export class PriceTable {
   }
 
   /** What a call costs at most, nano-dollars: its dearest rates, in the dearest band. */
-  boundOf(upstream: PricedUpstream, call: BoundedCost): number {
+  boundOf(upstream: PricedUpstream, call: BoundedCall): number {
     const ofModel = call.model === null ? null : this.#overrideOf(upstream, call.model);
     const ofProvider = this.#overrides.get(planKey(upstream.providerSlug, ''));
     const perRequestNanos = (ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0) * call.units;
@@ -168,7 +175,10 @@ export class PriceTable {
       const plan = customPlan(upstream, model, undated, nowMs);
       if (plan !== null) return plan;
     }
-    return this.#overrideOf(upstream, ANY_MODEL)?.plan ?? fallbackPlan(vendor || upstream.usageFormat, nowMs);
+    const any = this.#overrideOf(upstream, ANY_MODEL);
+    if (any !== null) return any.plan;
+    // The same for all of them, so it is found once.
+    return name === null ? fallbackPlan(upstream, nowMs) : this.#planOf(upstream, '');
   }
 
   /** The entry of exactly this model, or of its name without a date. */
@@ -181,10 +191,6 @@ export class PriceTable {
 }
 
 const planKey = (provider: string, model: string): string => `${provider}\n${model}`;
-
-function vendorOf(provider: string): PricePlan['vendor'] {
-  return provider === 'openai' || provider === 'anthropic' ? provider : null;
-}
 
 function overrideRates(entry: IPriceOverride): Rates {
   const usdPerMTok = (pico: number | null | undefined): number => Number(pico ?? 0) / 1e6;
@@ -206,10 +212,11 @@ const picoOf = (usd: number | undefined): number => (usd === undefined ? DEAREST
 const picoOfEach = (usd: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
   new Map(Object.entries(usd).map(([kind, price]) => [kind, Math.round(price * 1e12)]));
 
-function knownPlan(vendor: string, model: string, nowMs: number): PricePlan | null {
+/** `vendor` null: of any. */
+function knownPlan(vendor: string | null, model: string, nowMs: number): PricePlan | null {
   let found: KnownPrice | null = null;
   for (const price of KNOWN_PRICES) {
-    if (price.provider !== vendor || !price.models.includes(model)) continue;
+    if ((vendor !== null && price.provider !== vendor) || !price.models.includes(model)) continue;
     // Before its first date a model has that price too: it is in use, so it costs something.
     if (found === null || Date.parse(price.from) <= nowMs) found = price;
   }
@@ -235,14 +242,20 @@ function customPlan(upstream: PricedUpstream, model: string, undated: string, no
   return (
     libraryPlan({ providerApiUrl: upstream.origin }, model, nowMs) ??
     libraryPlan({ providerId: upstream.providerSlug }, model, nowMs) ??
-    knownPlan('openai', undated, nowMs) ??
-    knownPlan('anthropic', undated, nowMs) ??
+    knownPlan(null, undated, nowMs) ??
     libraryPlan({}, model, nowMs)
   );
 }
 
-function fallbackPlan(vendor: string, nowMs: number): PricePlan | null {
-  const model = FALLBACK_MODELS[vendor];
-  const plan = model === undefined ? null : libraryPlan({ providerId: vendor }, model, nowMs);
+/** A vendor that the library does not know costs what the one whose format it speaks does. */
+function fallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
+  const plan = dearestPlan(priceProvider, nowMs) ?? dearestPlan(usageFormat, nowMs);
   return plan === null ? null : { ...plan, source: 'fallback' };
+}
+
+function dearestPlan(id: string, nowMs: number): PricePlan | null {
+  const vendor = vendorOf(id);
+  return vendor === null
+    ? dearestLibraryPlan(id, nowMs)
+    : libraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
 }

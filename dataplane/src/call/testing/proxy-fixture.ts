@@ -19,10 +19,11 @@ import type {
 import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
 import { termsOf } from '../../counters/testing/terms-fixture.js';
 import type { UsageMeter, UsageReading } from '../../metering/meter.js';
+import type { BoundedCall } from '../../pricing/cost-bound.js';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
 import { type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
 import { localDialer } from '../../upstream/upstream-call-fixture.js';
-import type { BoundedCall, CallMetering } from '../call-metering.js';
+import type { CallMetering } from '../call-metering.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 export const PROVIDER_KEY = 'sk-provider-secret';

@@ -208,8 +208,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: '      units: UNITS_MAX,',
-      put: '      units: 1,',
+      find: '...NO_MODEL, units: 100',
+      put: '...NO_MODEL, units: 1',
       bug: 'a batch of e-mails holds as much as one',
       tests: ['dataplane/src/call/hold-bound.test.ts'],
     },
