@@ -61,8 +61,11 @@ describe('provider metering', () => {
     expect(metering.response(x, head)).toBeNull();
   });
 
-  it('a custom provider is metered but never edited', () => {
-    const x = exchange({ upstream: { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', custom: true } });
+  it.each([
+    ['a custom provider', { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', custom: true }],
+    ['a built-in one that speaks its format', { providerSlug: 'mistral', usageFormat: 'openai', custom: false }],
+  ])('%s is metered but never edited: OpenAI alone is', (_what, upstream) => {
+    const x = exchange({ upstream });
     const body = Buffer.from('{"model":"m","stream":true}');
     expect(metering.bodyBytesWanted(x)).toBe(0);
     expect(metering.request(x, body)).toBe(body);

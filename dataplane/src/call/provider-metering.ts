@@ -3,7 +3,7 @@
 import { formatMonth } from '../counters/calendar-month.js';
 import { createMeter } from '../metering/create-meter.js';
 import { isDrawing, isSpeech, plainPath } from '../metering/estimate.js';
-import { editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
+import { asksForUsage, editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
 import type { LineReading, UsageReading } from '../metering/meter.js';
 import { UsageFilter } from '../metering/usage-filter.js';
 import type { BoundedCall } from '../pricing/cost-bound.js';
@@ -128,9 +128,9 @@ function isRead(x: RoutedExchange): boolean {
 
 function isEditable(x: RoutedExchange): boolean {
   const { target, upstream } = x.routed;
-  if (upstream.usageFormat !== 'openai' || upstream.custom) return false;
+  if (!asksForUsage(upstream.providerSlug)) return false;
   const { method } = x.request;
-  return mayIncludeUsage(upstream, method, target.rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
+  return mayIncludeUsage(method, target.rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
 }
 
 function headerOf(x: Exchange, name: string): string | null {

@@ -84,17 +84,13 @@ describe('include_usage: asks for usage by editing the raw bytes', () => {
     );
   });
 
-  it('only for chat completions of OpenAI itself, in plain JSON', () => {
-    const openai = { usageFormat: 'openai', custom: false } as const;
+  it('only for chat completions, in plain JSON', () => {
     const path = '/v1/chat/completions';
-    expect(mayIncludeUsage(openai, 'POST', path, 'application/json', null)).toBe(true);
-    expect(mayIncludeUsage(openai, 'POST', '//v1/chat%2Fcompletions/', 'application/json; charset=utf-8', null)).toBe(
-      true,
-    );
-    expect(mayIncludeUsage({ ...openai, custom: true }, 'POST', path, 'application/json', null)).toBe(false);
-    expect(mayIncludeUsage(openai, 'GET', path, 'application/json', null)).toBe(false);
-    expect(mayIncludeUsage(openai, 'POST', '/v1/responses', 'application/json', null)).toBe(false);
-    expect(mayIncludeUsage(openai, 'POST', path, 'application/json', 'gzip')).toBe(false);
-    expect(mayIncludeUsage(openai, 'POST', path, 'text/plain', null)).toBe(false);
+    expect(mayIncludeUsage('POST', path, 'application/json', null)).toBe(true);
+    expect(mayIncludeUsage('POST', '//v1/chat%2Fcompletions/', 'application/json; charset=utf-8', null)).toBe(true);
+    expect(mayIncludeUsage('GET', path, 'application/json', null)).toBe(false);
+    expect(mayIncludeUsage('POST', '/v1/responses', 'application/json', null)).toBe(false);
+    expect(mayIncludeUsage('POST', path, 'application/json', 'gzip')).toBe(false);
+    expect(mayIncludeUsage('POST', path, 'text/plain', null)).toBe(false);
   });
 });

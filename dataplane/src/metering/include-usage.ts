@@ -4,7 +4,6 @@
  * answer. A body that leaves any doubt (not one well-formed object, a member twice, an odd type) is left alone, and the
  * call is estimated.
  */
-import type { UsageFormat } from '../context/agent-context.js';
 import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
 import { parseString } from '../scan/json-text.js';
 import type { RequestFacts } from '../scan/request-scanner.js';
@@ -17,23 +16,20 @@ interface ChatRequest {
   readonly edited: Buffer | null;
 }
 
-interface IncludeUsageRoute {
-  readonly usageFormat: UsageFormat;
-  readonly custom: boolean;
-}
-
 /**
- * Whether the body of this request should be buffered and shown to `editChatRequest`. Only OpenAI itself: some
- * compatible providers answer 400 to `stream_options`.
+ * Whose streams are asked for their usage. Only OpenAI's, whoever else speaks its format: some compatible providers refuse
+ * `stream_options`, others report usage without being asked.
  */
+export const asksForUsage = (providerSlug: string): boolean => providerSlug === 'openai';
+
+/** Whether the body of this request should be buffered and shown to `editChatRequest`. */
 export function mayIncludeUsage(
-  upstream: IncludeUsageRoute,
   method: string,
   path: string,
   contentType: string | null,
   contentEncoding: string | null,
 ): boolean {
-  if (upstream.custom || upstream.usageFormat !== 'openai' || method !== 'POST') return false;
+  if (method !== 'POST') return false;
   if (contentEncoding !== null && contentEncoding !== '' && contentEncoding !== 'identity') return false;
   if (contentType !== null && !contentType.toLowerCase().includes('json')) return false;
   const plain = plainPath(path);

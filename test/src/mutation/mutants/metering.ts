@@ -57,9 +57,10 @@ export const METERING: Area = {
     },
     {
       file: INCLUDE,
-      find: "if (upstream.custom || upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
-      put: "if (upstream.usageFormat !== 'openai' || method !== 'POST') return false;",
-      bug: "custom providers' bodies are edited",
+      find: "(providerSlug: string): boolean => providerSlug === 'openai';",
+      put: '(_providerSlug: string): boolean => true;',
+      bug: "others' bodies are edited",
+      tests: ['dataplane/src/call/provider-metering.test.ts'],
     },
     {
       file: INCLUDE,
