@@ -9,6 +9,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monthKey } from '@acg/dataplane/counters/purse';
 import { RedisServer } from '@acg/test/redis-server';
 import { Stack } from '@acg/test/stack';
 import { Agent, request as send } from 'undici';
@@ -137,7 +138,7 @@ async function oneCall(caller: number): Promise<void> {
 
 async function spentNanos(): Promise<number> {
   const month = new Date().toISOString().slice(0, 7);
-  return (await redis.admin.hgetBuffer(`acg:{${id}}:m:${month}`, 's'))?.readDoubleLE(0) ?? 0;
+  return (await redis.admin.hgetBuffer(monthKey(id, month), 's'))?.readDoubleLE(0) ?? 0;
 }
 
 const startMs = performance.now();
@@ -147,7 +148,7 @@ let deadFields = 0;
 /** Deadline of each data plane's holds, Unix ms. */
 async function holdDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
   const month = new Date().toISOString().slice(0, 7);
-  const holds = (await redis.admin.hgetBuffer(`acg:{${id}}:m:${month}`, 'h')) ?? Buffer.alloc(0);
+  const holds = (await redis.admin.hgetBuffer(monthKey(id, month), 'h')) ?? Buffer.alloc(0);
   const deadlines = new Map<string, number>();
   for (let at = 0; at < holds.length; ) {
     const end = holds.indexOf(0, at);

@@ -27,6 +27,9 @@ interface Unconfirmed {
   delete(purse: Purse): void;
 }
 
+/** Of the hash that holds a month (`YYYY-MM`) of an agent's, project's or organization's spend and holds. */
+export const monthKey = (tag: string, month: string): string => `acg:{${tag}}:m:${month}`;
+
 export class Purse implements BagItem {
   /** Hash tag of its keys. */
   readonly tag: string;
@@ -56,7 +59,7 @@ export class Purse implements BagItem {
 
   constructor(tag: string, unconfirmed: Unconfirmed, holding: { add(purse: Purse): void }, nextField: () => string) {
     this.tag = tag;
-    this.monthKey = `acg:{${tag}}:m:`;
+    this.monthKey = monthKey(tag, '');
     this.#holding = holding;
     this.#unconfirmed = unconfirmed;
     this.#nextField = nextField;

@@ -1,9 +1,10 @@
 /** admit.lua itself: every field of every reply against the model at the very time that the script reports. */
-import { callKeys, decodeReply, encodeCall, type Verdict } from '@acg/dataplane/counters/admit-call';
+import { callKeys, decodeReply, encodeCall, pairKey, type Verdict } from '@acg/dataplane/counters/admit-call';
 import { SCRIPT } from '@acg/dataplane/counters/admit-script';
 import type { AgentTerms } from '@acg/dataplane/counters/agent-terms';
 import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
 import { BUDGET_ROW, LIMIT_TABLE, REAL_WINDOWS, TOKEN_ROWS, type Windows } from '@acg/dataplane/counters/limit-table';
+import { monthKey } from '@acg/dataplane/counters/purse';
 import { Purses } from '@acg/dataplane/counters/purses';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
@@ -200,7 +201,7 @@ test('admit.lua: a pair takes at most 8 bytes per admission of its busiest windo
     await server.admin.flushall();
     const terms = termsOf({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
     for (let i = 0; i < 10; i++) await call({ windows, terms, wanted: admissions / 10 });
-    const bytes = Number(await server.admin.memory('USAGE', `acg:{${agentId}}:p:openai`));
+    const bytes = Number(await server.admin.memory('USAGE', pairKey(agentId, 'openai')));
     expect(bytes).toBeLessThanOrEqual(bytesMax);
   }
 });
@@ -209,55 +210,41 @@ test('admit.lua: a log that ran for many windows stays small', async () => {
   const windows = { minute: 4, day: 60_000 };
   const terms = termsOf({ agentId: freshAgent(), rpmLimit: 50, rpdLimit: 1_000_000 });
   for (let i = 0; i < 4_000; i++) await call({ windows, terms });
-  expect(await server.admin.strlen(`acg:{${terms.agentId}}:p:openai`)).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
+  expect(await server.admin.strlen(pairKey(terms.agentId, 'openai'))).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
 });
 
 const DAY_SEC = 86_400;
 const thisMonth = (): string => formatMonth(monthOfMs(Date.now()));
 
+const ONE_MONTH = [32 * DAY_SEC, 32 * DAY_SEC] as const;
+const TOKENS_HOUR = [3_660, 3_720] as const; // its minute is an hour here
+
 test.each([
-  ['spend', { costNanos: 5 }],
-  ['a look that brings the ledger’s figure', { ledgerNanos: 5 }],
-  ['a hold', { holdNanos: 5 }],
-  ['tokens', { tokens: 5 }],
-] as const)('admit.lua: every key that %s makes expires, and not too early', async (_what, made) => {
+  { what: 'spend', costNanos: 5, lives: ONE_MONTH },
+  { what: 'a look that brings the ledger’s figure', ledgerNanos: 5, lives: ONE_MONTH },
+  { what: 'a hold', holdNanos: 5, lives: ONE_MONTH },
+  { what: 'tokens', tokens: 5, lives: TOKENS_HOUR },
+])('admit.lua: every key that $what makes expires, and not too early', async (made) => {
   await server.admin.flushall();
   const agentId = freshAgent();
-  const {
-    costNanos = 0,
-    ledgerNanos = 0,
-    holdNanos = 0,
-    tokens = 0,
-  } = made as {
-    readonly costNanos?: number;
-    readonly ledgerNanos?: number;
-    readonly holdNanos?: number;
-    readonly tokens?: number;
-  };
+  const { costNanos = 0, ledgerNanos = 0, holdNanos = 0, tokens = 0, lives } = made;
   const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
   const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
   const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 3_600_000 };
   await call({ windows, terms, costNanos, holdNanos, tokens });
-  const ttls: Record<string, number> = {};
-  for (const key of await server.admin.keys('*')) {
-    ttls[key.replace(`acg:{${agentId}}:`, '').replace(/\d{4}-\d\d$/, 'month')] = await server.admin.pttl(key);
+  const keys = await server.admin.keys('*');
+  for (const key of keys) {
+    const [from, to] = key === pairKey(agentId, 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
+    const ttl = await server.admin.pttl(key);
+    expect(ttl, key).toBeGreaterThan(from * 1000 - 5_000);
+    expect(ttl, key).toBeLessThanOrEqual(to * 1000);
   }
-  const [fromSec, toSec] = {
-    'p:openai': [DAY_SEC + 60, DAY_SEC + 60],
-    'm:month': [32 * DAY_SEC, 32 * DAY_SEC],
-    'tpm:openai': [3_660, 3_720], // its minute is an hour here
-  }[Object.keys(ttls).find((name) => name !== 'p:openai') ?? 'p:openai']!;
-  for (const [name, ttl] of Object.entries(ttls)) {
-    const [from, to] = name === 'p:openai' ? [DAY_SEC + 60, DAY_SEC + 60] : [fromSec!, toSec!];
-    expect(ttl, name).toBeGreaterThan(from * 1000 - 5_000);
-    expect(ttl, name).toBeLessThanOrEqual(to * 1000);
-  }
-  expect(Object.keys(ttls)).toHaveLength(2);
+  expect(keys).toHaveLength(2);
 });
 
 test('admit.lua: a pair’s key lives until the last minute that can begin in its day is over', async () => {
   const terms = termsOf({ agentId: freshAgent(), rpmLimit: 1_000, rpdLimit: 1_000 });
-  const key = `acg:{${terms.agentId}}:p:openai`;
+  const key = pairKey(terms.agentId, 'openai');
   const windows = { minute: 200, day: 60_000 };
   await call({ windows, terms });
   const first = await server.admin.pttl(key);
@@ -273,7 +260,7 @@ test('admit.lua: a pair whose minute is over, in a day that is not, keeps its en
   const first = await call({ windows, terms });
   while ((await call({ windows, terms, wanted: 0 })).nowUs < first.nowUs + 2_000);
   await call({ windows, terms });
-  const ttl = await server.admin.pttl(`acg:{${terms.agentId}}:p:openai`);
+  const ttl = await server.admin.pttl(pairKey(terms.agentId, 'openai'));
   expect([ttl > 60_000 - 5_000, ttl <= 60_002]).toEqual([true, true]);
 });
 
@@ -372,7 +359,7 @@ test('admit.lua: a hold counts until its lease is over, and no longer', async ()
   const refused = await callAs('other', terms, 41, start + 14_999_999);
   expect(refused).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 60 });
   expect(await callAs('other', terms, 41, start + 15_000_000)).toMatchObject({ admitted: 1, heldNanos: 41 });
-  const holds = await server.admin.hget(`acg:{${agentId}}:m:2026-06`, 'h');
+  const holds = await server.admin.hget(monthKey(agentId, '2026-06'), 'h');
   expect(holds).toMatch(/^other\0/); // the dead one's has been dropped
 });
 
@@ -392,7 +379,7 @@ test('admit.lua: what is held when a month ends is held in the next one, until i
   mine.of(agentId).release(20);
   expect(await ask(next + 2, 21)).toMatchObject({ admitted: 0, heldNanos: 80 });
   expect(await ask(next + 3, 20)).toMatchObject({ admitted: 1, heldNanos: 100 });
-  expect(await server.admin.pttl(`acg:{${agentId}}:m:2026-07`)).toBeGreaterThan(31 * DAY_SEC * 1000);
+  expect(await server.admin.pttl(monthKey(agentId, '2026-07'))).toBeGreaterThan(31 * DAY_SEC * 1000);
 });
 
 test('admit.lua: each request of a turn takes its own hold', async () => {

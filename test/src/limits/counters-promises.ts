@@ -9,6 +9,7 @@ import type {
   CountersMetrics,
   StandingRequest,
 } from '@acg/dataplane/counters/counters';
+import { monthKey } from '@acg/dataplane/counters/purse';
 import { type TestTerms, termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
 import type { Redis } from 'ioredis';
 
@@ -76,7 +77,7 @@ interface StoredHold {
 /** What each data plane holds of the agent's budget, as the store has it (field `h`, see admit.lua). */
 export async function storedHolds(store: Redis, agentId: string): Promise<readonly StoredHold[]> {
   const month = formatMonth(monthOfMs(Date.now()));
-  const field = (await store.hgetBuffer(`acg:{${agentId}}:m:${month}`, 'h')) ?? Buffer.alloc(0);
+  const field = (await store.hgetBuffer(monthKey(agentId, month), 'h')) ?? Buffer.alloc(0);
   const holds: StoredHold[] = [];
   for (let from = 0; from < field.length; ) {
     const at = field.indexOf(0, from) + 1; // behind the writer's name

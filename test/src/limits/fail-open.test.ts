@@ -1,4 +1,5 @@
 /** Fail-open (docs/contract.md#without-the-counter-store), with a real redis-server that fails in every way it can. */
+import { monthKey } from '@acg/dataplane/counters/purse';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
@@ -33,7 +34,7 @@ async function open(port: number, timeoutMs = TIMEOUT_MS): Promise<RedisCounters
 
 /** Month spend that the store itself holds. */
 async function storedSpend(): Promise<number> {
-  const figures = await server.admin.hgetBuffer(`acg:{${AGENT}}:m:${thisMonth()}`, 's');
+  const figures = await server.admin.hgetBuffer(monthKey(AGENT, thisMonth()), 's');
   return figures === null ? 0 : figures.readDoubleLE(0);
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from '@acg/base/log';
+import { pairKey } from '@acg/dataplane/counters/admit-call';
 import { hashSlot } from '@acg/dataplane/counters/hash-slot';
 import type { Windows } from '@acg/dataplane/counters/limit-table';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
@@ -81,7 +82,7 @@ test('cluster: a slot that moves to another master takes its agents along', asyn
   for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
   const outcomes = [await admit(counters, asked), await admit(counters, asked)].map((answer) => answer.outcome);
   expect(outcomes).toEqual(['admitted', 'rpm']);
-  expect(await to.admin.exists(`acg:{${asked.terms.agentId}}:p:moved`)).toBe(1);
+  expect(await to.admin.exists(pairKey(asked.terms.agentId, 'moved'))).toBe(1);
   await counters.close();
 });
 
