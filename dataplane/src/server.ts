@@ -1,5 +1,5 @@
 /** The agents' server: puts together the port, the calls under way and the pipelines that carry them. */
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { ChunkGarbage, minorCollector } from '@acg/base/chunk-garbage';
 import type { Logger } from '@acg/base/log';
 import { AddressConnections } from './call/address-connections.js';
@@ -135,7 +135,7 @@ export class ProxyServer {
       log,
     });
     this.#port = new AgentPort(options.connectionsMax, addresses);
-    const behavior = sessions.behavior((res, req, context) => {
+    const onUpgrade = (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
       // The server looks for a key only. Without this it would end the connection in the middle of the handshake.
       if (!UPGRADE.test(req.getHeader('connection'))) {
         this.#onRequest(res, req, proxy);
@@ -144,7 +144,8 @@ export class ProxyServer {
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
       this.#onRequest(res, req, upgrade, { key, protocols, context });
-    });
+    };
+    const behavior = sessions.behavior(onUpgrade, () => this.#port.webSocketClosed());
     this.#port.onWebSocket(`${PROXY_PREFIX}*`, behavior);
     this.#port.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, self));
     this.#port.onRequest('/*', (res, req) => this.#onRequest(res, req, proxy));

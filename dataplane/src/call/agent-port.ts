@@ -27,6 +27,11 @@ export class AgentPort {
     return this.#connections;
   }
 
+  /** The filter hears of the end of HTTP connections only, not of one that became a WebSocket. */
+  webSocketClosed(): void {
+    this.#connections--;
+  }
+
   /** Requests of `pattern`; patterns that were added first win. */
   onRequest(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): void {
     this.#app.any(pattern, handler);

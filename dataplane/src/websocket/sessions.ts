@@ -43,9 +43,13 @@ export class WebSocketSessions implements OpenAccesses {
     }
   }
 
-  /** `onUpgrade` runs the stages; requests that are no upgrade go on to the ordinary route. */
+  /**
+   * `onUpgrade` runs the stages; requests that are no upgrade go on to the ordinary route. `onClosed`: an agent's
+   * connection that was a WebSocket has ended.
+   */
   behavior(
     onUpgrade: (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) => void,
+    onClosed: () => void,
   ): WebSocketBehavior<SessionUserData> {
     return {
       maxPayloadLength: MESSAGE_BYTES_MAX,
@@ -56,7 +60,10 @@ export class WebSocketSessions implements OpenAccesses {
       open: (agent) => agent.getUserData().session.opened(agent),
       message: (agent, message, isBinary) => agent.getUserData().session.fromAgent(message, isBinary),
       drain: (agent) => agent.getUserData().session.agentDrained(),
-      close: (agent, code, reason) => agent.getUserData().session.agentClosed(code, reason),
+      close: (agent, code, reason) => {
+        onClosed();
+        agent.getUserData().session.agentClosed(code, reason);
+      },
     };
   }
 }

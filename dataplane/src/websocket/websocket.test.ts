@@ -120,6 +120,24 @@ test('websocket: a pause while a probe place is awaited is noticed, and the plac
   expect([gateway.admissions.length, gateway.releasedProbes, provider]).toEqual([0, ['lease-1'], null]);
 });
 
+test('websocket: one that has ended is no connection any more, whoever ended it', async () => {
+  const { connections } = gateway.server;
+  const ends: ((agent: WebSocket) => void)[] = [
+    (agent) => agent.close(),
+    (agent) => agent.terminate(),
+    () => provider!.close(),
+    () => gateway.server.access.endRevoked(() => true),
+  ];
+  for (const end of ends) {
+    const { agent } = await opened('/live');
+    expect(gateway.server.connections).toBe(connections + 1);
+    const closed = closeOf(agent);
+    end(agent);
+    await closed;
+    await eventually(() => gateway.server.connections === connections);
+  }
+});
+
 test('websocket: open ones count in their organization’s share', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;

@@ -90,6 +90,12 @@ export const WEBSOCKET: Area = {
       bug: 'a shutdown is not in the log',
     },
     {
+      file: SESSIONS,
+      find: '        onClosed();\n',
+      put: '',
+      bug: 'a WebSocket that has ended is a connection for ever, and in the end no more are taken',
+    },
+    {
       file: UPGRADE,
       find: "if (upstream.websocket && upstream.injection.kind !== 'sigv4') return NEXT;",
       put: "if (upstream.injection.kind !== 'sigv4') return NEXT;",
