@@ -1,87 +1,16 @@
-/**
- * Every limit that an agent can be given, one row each: its field of the API, its column, its bounds, and how data
- * planes are told of it. Schemas, statements and contexts go by this list; the data plane's own table
- * (counters/limit-table.ts) has the same types, windows, units and scopes.
- */
+/** The limits that an agent can be given, as the API, the database and contexts have them; their one list is base's. */
+import { AGENT_LIMITS, type AgentLimit, LIMITS, type Limit } from '@acg/base/limits';
 import type { ILimit } from '@acg/proto/messages';
 import type { Sql, Tx } from '../db/sql.js';
 
-interface LimitField {
-  readonly field: string;
-  /** Of table `agents`. */
-  readonly column: string;
-  readonly type: string;
-  readonly window: string;
-  readonly unit: string;
-  readonly scope: string;
-  readonly minimum: number;
-  readonly maximum: number;
-  /** Holds where the agent has none of its own; null = no limit. */
-  readonly default: number | null;
-  readonly description: string;
-  /** Lists and the answer of an agent's creation show it, too. */
-  readonly inLists: boolean;
-}
-
-export const LIMIT_FIELDS = [
-  {
-    field: 'budgetCentsMonthly',
-    column: 'budget_cents_monthly',
-    type: 'budget',
-    window: 'month',
-    unit: 'cents',
-    scope: 'agent',
-    minimum: 0,
-    maximum: 1e12,
-    default: null,
-    description: 'US cents per calendar month over all providers; null: no budget.',
-    inLists: true,
-  },
-  {
-    field: 'rpmLimit',
-    column: 'rpm_limit',
-    type: 'rpm',
-    window: 'minute',
-    unit: 'requests',
-    scope: 'agent_provider',
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 60,
-    description: 'Requests in any 60 seconds, per provider; null: the default, 60.',
-    inLists: true,
-  },
-  {
-    field: 'rpdLimit',
-    column: 'rpd_limit',
-    type: 'rpd',
-    window: 'day',
-    unit: 'requests',
-    scope: 'agent_provider',
-    minimum: 1,
-    maximum: 1_000_000_000,
-    default: 10_000,
-    description: 'Requests per 24 hours, per provider; null: the default, 10000.',
-    inLists: true,
-  },
-  {
-    field: 'tpmLimit',
-    column: 'tpm_limit',
-    type: 'tpm',
-    window: 'minute',
-    unit: 'tokens',
-    scope: 'agent_provider',
-    minimum: 1,
-    maximum: 1_000_000_000,
-    default: null,
-    description: 'Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit.',
-    inLists: false,
-  },
-] as const satisfies readonly LimitField[];
-
-type Row = (typeof LIMIT_FIELDS)[number];
-export type LimitName = Row['field'];
+export type LimitName = AgentLimit['field'];
 /** Fields that always have an effective value. */
-export type DefaultedLimitName = Extract<Row, { default: number }>['field'];
+export type DefaultedLimitName = Extract<AgentLimit, { default: number }>['field'];
+
+/** `budgetCentsMonthly` → `budget_cents_monthly` */
+const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const LIMIT_FIELDS = AGENT_LIMITS.map((row) => ({ ...row, column: columnOf(row.field) }));
 
 /** As an agent has them; null: the default holds. */
 export type OwnLimits = { readonly [name in LimitName]: number | null };
@@ -89,8 +18,8 @@ export type OwnLimits = { readonly [name in LimitName]: number | null };
 export type EffectiveLimits = { [name in LimitName]: name extends DefaultedLimitName ? number : number | null };
 
 /** `{field: make(row)}` over the list. */
-export function byLimit<T>(make: (row: Row) => T): { [name in LimitName]: T } {
-  return Object.fromEntries(LIMIT_FIELDS.map((row) => [row.field, make(row)])) as { [name in LimitName]: T };
+export function byLimit<T>(make: (row: AgentLimit) => T): { [name in LimitName]: T } {
+  return Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, make(row)])) as { [name in LimitName]: T };
 }
 
 /** `column as "field", …` */
@@ -104,21 +33,18 @@ export const limitValues = (own: OwnLimits): Readonly<Record<string, number | nu
 export const effectiveLimits = (own: OwnLimits): EffectiveLimits =>
   byLimit((row) => own[row.field] ?? row.default) as EffectiveLimits;
 
-type Listed = Extract<Row, { inLists: true }>['field'];
+type Listed = Extract<AgentLimit, { inLists: true }>['field'];
 
 /** The limits that lists show. */
 export const pickListed = <T extends { readonly [name in Listed]: unknown }>(of: T): Pick<T, Listed> =>
-  Object.fromEntries(LIMIT_FIELDS.flatMap((row) => (row.inLists ? [[row.field, of[row.field]]] : []))) as Pick<
+  Object.fromEntries(AGENT_LIMITS.flatMap((row) => (row.inLists ? [[row.field, of[row.field]]] : []))) as Pick<
     T,
     Listed
   >;
 
 /** As a context carries them; what has no limit is left out. */
 export const limitsOnTheWire = (own: OwnLimits): ILimit[] =>
-  LIMIT_FIELDS.flatMap(({ field, type, window, unit, scope, default: fallback }) => {
-    const value = own[field] ?? fallback;
-    return value === null ? [] : [{ type, window, unit, scope, value }];
-  });
+  AGENT_LIMITS.flatMap((row) => onTheWire(row, own[row.field] ?? row.default));
 
 /** Budgets of an agent's project and organization; null = none. */
 export interface ScopeBudgets {
@@ -126,10 +52,19 @@ export interface ScopeBudgets {
   readonly orgBudgetCents: number | null;
 }
 
-export const SCOPE_BUDGET = { minimum: 0, maximum: 1e12 };
-
 /** As a context carries them. */
-export const scopeLimitsOnTheWire = ({ projectBudgetCents, orgBudgetCents }: ScopeBudgets): ILimit[] =>
-  Object.entries({ project: projectBudgetCents, org: orgBudgetCents }).flatMap(([scope, value]) =>
-    value === null ? [] : [{ type: 'budget', window: 'month', unit: 'cents', scope, value }],
-  );
+export const scopeLimitsOnTheWire = ({ projectBudgetCents, orgBudgetCents }: ScopeBudgets): ILimit[] => [
+  ...onTheWire(budgetOf('project'), projectBudgetCents),
+  ...onTheWire(budgetOf('org'), orgBudgetCents),
+];
+
+const budgetOf = (scope: 'project' | 'org') => LIMITS.find((row) => row.scope === scope)!;
+
+const onTheWire = ({ type, window, unit, scope }: Limit, value: number | null): ILimit[] =>
+  value === null ? [] : [{ type, window, unit, scope, value }];
+
+/** What the API's document says of the budget of a project or an organization. */
+export function scopeBudgetField(of: 'project' | 'org') {
+  const { minimum, maximum, description } = budgetOf(of);
+  return { minimum, maximum, description };
+}

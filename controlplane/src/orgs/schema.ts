@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/schema.js';
 import { Body, PublicName } from '../http/schema.js';
-import { SCOPE_BUDGET } from '../limits/limit-fields.js';
+import { scopeBudgetField } from '../limits/limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
-  ...SCOPE_BUDGET,
-  description: 'US cents per calendar month over all agents of the organization; null: no budget.',
+  ...scopeBudgetField('org'),
 });
 
 export const OrganizationInput = Body({ name: PublicName });

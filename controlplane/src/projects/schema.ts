@@ -2,12 +2,11 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
-import { SCOPE_BUDGET } from '../limits/limit-fields.js';
+import { scopeBudgetField } from '../limits/limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
-  ...SCOPE_BUDGET,
-  description: 'US cents per calendar month over all agents of the project; null: no budget.',
+  ...scopeBudgetField('project'),
 });
 export const Project = Type.Object({
   id: Uuid,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 import { SortQuery } from '../http/sorting.js';
-import { pickListed } from '../limits/limit-fields.js';
+import { byLimit, type DefaultedLimitName, type LimitName, pickListed } from '../limits/limit-fields.js';
 import { AgentSeries, Cents, rangeFields, SeriesOf, seriesReply, span, Usd } from './schema.js';
 
 export const AGENT_SORTS = [
@@ -36,7 +36,11 @@ export const AgentFiguresQuery = Type.Object({
 });
 export type AgentFiguresQuery = Static<typeof AgentFiguresQuery>;
 
-const limits = pickListed({ budgetCentsMonthly: CountOrNull, rpmLimit: Count, rpdLimit: Count });
+const limits = pickListed(
+  byLimit(({ default: fallback }) => (fallback === null ? CountOrNull : Count)) as {
+    [name in LimitName]: name extends DefaultedLimitName ? typeof Count : typeof CountOrNull;
+  },
+);
 export const AgentFigures = Type.Object({
   id: Uuid,
   name: Type.String(),

@@ -1,4 +1,5 @@
 /** The 429 of each row of the limit table. */
+import { refusalReason } from '@acg/base/limits';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Admission } from '../counters/counters.js';
 import { LIMIT_TABLE, type LimitRow, type Limits, shown } from '../counters/limit-table.js';
@@ -37,9 +38,7 @@ function moneyRefusal(row: LimitRow, budgetCents: number, admission: Admission):
   const { spentNanos, heldNanos, holdNanos } = admission;
   const spentCents = shown(row, spentNanos) ?? 0;
   const facts = { limitType: row.type, scope: row.scope, spentCents, budgetCents };
-  // In metrics and the rejection tally `budget` is the agent's own.
-  if (row.scope !== 'agent') return { ...refusal(row, facts, NO_RETRY), reason: `budget_${row.scope}` };
-  if (holdNanos === 0) return refusal(row, facts, NO_RETRY);
+  if (row.scope !== 'agent' || holdNanos === 0) return refusal(row, facts, NO_RETRY);
   const budgetNanos = budgetCents * NANOS_PER_CENT;
   const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
   const held = { ...facts, heldCents: shown(row, heldNanos) ?? 0, reason };
@@ -50,7 +49,7 @@ function moneyRefusal(row: LimitRow, budgetCents: number, admission: Admission):
 const REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
 
 function refusal(row: LimitRow, facts: object, headers: readonly string[]): Rejection {
-  const { type, message } = row;
+  const { message } = row;
   const body = JSON.stringify({ error: message, message, ...facts });
-  return { reason: type, status: 429, statusLine: statusLine(429), message, body, headers, close: false };
+  return { reason: refusalReason(row), status: 429, statusLine: statusLine(429), message, body, headers, close: false };
 }

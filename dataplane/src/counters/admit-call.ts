@@ -3,7 +3,7 @@
  * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
  *
  *   argument  header  {minute µs d, spend TTL s d, hold lease µs d, month I4, its start s d, its end s d, probe B,
- *                      purses I4, pair checks I4, token items I4, day µs d, minute of tokens µs d}
+ *                      purses I4, pair checks I4, token items I4, fixed windows µs d …, minute of tokens µs d}
  *             purse   {flags B: 1 asked for, 2 holds; month I4, own total d, ledger d, ledger's own d, their month I4,
  *                      field s; with holds: version d, base d, released d}
  *             token   {tokens d}
@@ -16,7 +16,16 @@
  */
 import { monthEndSec, monthStartSec } from './calendar-month.js';
 import type { CallItems, PairCheck, PurseItem } from './call-items.js';
-import { FIXED_ROWS, LIMIT_TABLE, PAIR_ROWS, RPM_ROW, TOKEN_ROWS, UNLIMITED, type Windows } from './limit-table.js';
+import {
+  FIXED_ROWS,
+  fixedUs,
+  LIMIT_TABLE,
+  PAIR_ROWS,
+  RPM_ROW,
+  TOKEN_ROWS,
+  UNLIMITED,
+  type Windows,
+} from './limit-table.js';
 
 /** How long a hold counts without being renewed. */
 export const HOLD_LEASE_MS = 15_000;
@@ -63,7 +72,7 @@ export interface CallReply {
   readonly verdicts: readonly Verdict[];
 }
 
-const HEADER_BYTES = 73;
+const HEADER_BYTES = 65 + 8 * FIXED_ROWS.length;
 const PURSE_BYTES = 33;
 const HOLD_BYTES = 24;
 const PAIR_CHECK_BYTES = 9 + 4 * FIXED_ROWS.length;
@@ -143,9 +152,9 @@ function writeHeader(
   out.writeUInt32LE(purses.length, 45);
   out.writeUInt32LE(pairChecks.length, 49);
   out.writeUInt32LE(tokens.length, 53);
-  out.writeDoubleLE(windows.day * 1000, 57);
-  out.writeDoubleLE(windows.tokenMinute * 1000, 65);
-  return HEADER_BYTES;
+  let at = 57;
+  for (let i = 0; i < FIXED_ROWS.length; i++, at += 8) out.writeDoubleLE(fixedUs(FIXED_ROWS[i]!, windows), at);
+  return out.writeDoubleLE(windows.tokenMinute * 1000, at);
 }
 
 function writePurse(out: Buffer, start: number, item: PurseItem): number {

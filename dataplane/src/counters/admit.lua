@@ -39,8 +39,8 @@ local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
 local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]]
 local MORE_VERDICT = '<' --[[each token]] .. 'I4d' --[[end]] .. 'dd'
 local TOKENS = 1 --[[each fixed]] + 1 --[[end]]
-local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, pair_checks, token_items, day, token_minute, at =
-  read('<dddI4ddBI4I4I4dd', arg)
+local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, pair_checks, token_items, --[[each fixed]]WINDOW, --[[end]]token_minute, at =
+  read('<dddI4ddBI4I4I4--[[each fixed]]d--[[end]]d', arg)
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local key_at = 1
@@ -219,7 +219,7 @@ for item = 1, pair_checks do
     room = min(room, rpm - live)
     --[[each fixed]]
     if start_I > time then start_I = time end
-    if time >= start_I + day then count_I = 0 end
+    if time >= start_I + WINDOW then count_I = 0 end
     room = min(room, limit_I - count_I)
     --[[end]]
   end
@@ -288,7 +288,7 @@ for item = 1, pair_checks do
         start_I = time
       end
       count_I = count_I + admitted
-      expires = max(expires, start_I + day)
+      expires = max(expires, start_I + WINDOW)
       --[[end]]
       if opened or live == 0 or (front >= DEAD_MIN and front >= live) then
         local kept = live > 0 and call('GETRANGE', key, front * 4, stop * 4 - 1) or ''
@@ -321,14 +321,14 @@ for item = 1, pair_checks do
       free_at = blocker + minute
     end
     --[[each fixed]]
-    if refusal == 0 and count_I >= limit_I then refusal, free_at = 1 + INDEX, start_I + day end
+    if refusal == 0 and count_I >= limit_I then refusal, free_at = 1 + INDEX, start_I + WINDOW end
     --[[end]]
   end
   if refusal == 0 then refusal, free_at = token_refusal, token_free_at end
   if refusal == 0 then refusal = purse_refusal end
   local shown = purse_refusal > 0 and refused_purse or first_purse
   reply[#reply + 1] = pack(VERDICT, admitted, refusal, free_at, max(0, rpm - live), live > 0 and oldest + minute or 0
-    --[[each fixed]] , max(0, limit_I - count_I), count_I > 0 and start_I + day or 0 --[[end]])
+    --[[each fixed]] , max(0, limit_I - count_I), count_I > 0 and start_I + WINDOW or 0 --[[end]])
   if kind >= 2 then
     reply[#reply + 1] = pack(MORE_VERDICT, --[[each token]] left_I, reset_I, --[[end]]
       spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))

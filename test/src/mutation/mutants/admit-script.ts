@@ -21,7 +21,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `      expires = max(expires, start_I + day)
+    find: `      expires = max(expires, start_I + WINDOW)
 `,
     put: `      expires = max(expires, start_I)
 `,
@@ -64,9 +64,9 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/admit.lua',
-    find: `    if time >= start_I + day then count_I = 0 end
+    find: `    if time >= start_I + WINDOW then count_I = 0 end
 `,
-    put: `    if time > start_I + day then count_I = 0 end
+    put: `    if time > start_I + WINDOW then count_I = 0 end
 `,
     bug: 'a day is longer than a day',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],

@@ -459,9 +459,9 @@ export const STAGES: Area = {
       tests: ['dataplane/src/call/limit-refusal.test.ts'],
     },
     {
-      file: 'dataplane/src/call/limit-refusal.ts',
-      find: `  if (row.scope !== 'agent') return`,
-      put: `  if (row.scope === 'project') return`,
+      file: 'base/src/limits.ts',
+      find: `  scope === 'project' || scope === 'org' ?`,
+      put: `  scope === 'project' ?`,
       bug: `a refusal by the organization's budget is tallied as the agent's`,
       tests: ['dataplane/src/call/limit-refusal.test.ts'],
     },
