@@ -2,6 +2,7 @@
  * An organization's configuration as a document. Rows are known by their names: a project and an agent by `name`, an account
  * by its provider, a custom provider by `slug`, a webhook by `url`. What a document does not mention is left alone.
  */
+import { AGENT_LIMITS } from '@acg/base/limits';
 import { usage } from '../failure.js';
 
 /** A credential's field: where it is, or what it is, for fields that are no secret. */
@@ -42,10 +43,7 @@ export const VERSION = 1;
 /** Of an agent, as PATCH takes them. */
 export const AGENT_FIELDS = [
   'description',
-  'budgetCentsMonthly',
-  'rpmLimit',
-  'rpdLimit',
-  'tpmLimit',
+  ...AGENT_LIMITS.map(({ field }) => field),
   'usageThresholds',
   'budgetMode',
   'holdMaxOutputTokens',

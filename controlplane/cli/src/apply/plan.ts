@@ -1,5 +1,6 @@
 /** What must change so that an organization is as a document says. Pure: nothing is asked and nothing is done here. */
 import { isDeepStrictEqual } from 'node:util';
+import { AGENT_LIMITS } from '@acg/base/limits';
 import { EXIT, Failure } from '../failure.js';
 import type { AccountSpec, AgentSpec, Document, Fields, ProjectSpec } from './document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './document.js';
@@ -29,7 +30,7 @@ export interface AgentPath {
 }
 
 /** Where null stands for what the API shows as its default. */
-const DEFAULTS: Fields = { rpmLimit: 60, rpdLimit: 10_000 };
+const DEFAULTS: Fields = Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default]));
 
 export function planChanges(document: Document, state: State, prune: boolean): readonly Change[] {
   const made: Change[] = [];

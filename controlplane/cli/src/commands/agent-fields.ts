@@ -1,17 +1,18 @@
 /** What can be set of an agent, as options. */
 import { readFileSync } from 'node:fs';
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { usage } from '../failure.js';
 import { given } from '../given.js';
 import { dollarsToCents, list, orNone, wholeNumber } from './options.js';
 
-export interface AgentOptions {
+/** `--rpm`, `--rpd` … */
+type RateOptions = { readonly [type in RateLimit['type']]?: number | null };
+
+export interface AgentOptions extends RateOptions {
   readonly name?: string;
   readonly description?: string;
   readonly budget?: number | null;
-  readonly rpm?: number | null;
-  readonly rpd?: number | null;
-  readonly tpm?: number | null;
   readonly threshold?: readonly number[] | null;
   readonly budgetMode?: 'soft' | 'hard';
   readonly holdMaxOutputTokens?: number;
@@ -19,13 +20,15 @@ export interface AgentOptions {
   readonly policyFile?: string;
 }
 
-export const addAgentFields = (command: Command): Command =>
+export function addAgentFields(command: Command): Command {
   command
     .option('--description <text>', 'what it is for')
-    .option('--budget <usd>', 'US dollars a month, or none', orNone(dollarsToCents))
-    .option('--rpm <n>', 'requests per minute and provider, or none for the default', orNone(wholeNumber))
-    .option('--rpd <n>', 'requests per day and provider, or none for the default', orNone(wholeNumber))
-    .option('--tpm <n>', 'tokens per minute and provider, or none', orNone(wholeNumber))
+    .option('--budget <usd>', 'US dollars a month, or none', orNone(dollarsToCents));
+  for (const { type, label, default: fallback } of RATE_LIMITS) {
+    const none = fallback === null ? 'none' : 'none for the default';
+    command.option(`--${type} <n>`, `${label.toLowerCase()} and provider, or ${none}`, orNone(wholeNumber));
+  }
+  return command
     .option(
       '--threshold <percents>',
       'percents of the budget that are announced, e.g. 50,80, or none',
@@ -37,16 +40,16 @@ export const addAgentFields = (command: Command): Command =>
       new Option('--on-store-loss <what>', 'calls while limits cannot be checked').choices(['allow', 'refuse']),
     )
     .option('--policy-file <file>', 'JSON: which calls and models it may use; - for everything');
+}
 
 export function agentFields(options: AgentOptions) {
-  const { threshold, policyFile, budget, rpm, rpd, tpm } = options;
+  const { threshold, policyFile, budget } = options;
+  const rates = Object.fromEntries(RATE_LIMITS.map(({ field, type }) => [field, options[type]]));
   return given({
     name: options.name,
     description: options.description,
     budgetCentsMonthly: budget,
-    rpmLimit: rpm,
-    rpdLimit: rpd,
-    tpmLimit: tpm,
+    ...(rates as { readonly [field in RateLimit['field']]: number | null | undefined }),
     usageThresholds: threshold === null ? [] : threshold === undefined ? undefined : [...threshold],
     budgetMode: options.budgetMode,
     holdMaxOutputTokens: options.holdMaxOutputTokens,

@@ -1,4 +1,5 @@
 /** `acg agents`. */
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, Option } from 'commander';
 import { findAgentId, wantedAgent } from '../api/agents.js';
 import { findProject } from '../api/lookup.js';
@@ -75,6 +76,10 @@ function listCommand(group: Command, { begin }: Tree): void {
 const used = (percents: number | null): string => (percents === null ? '–' : `${Math.round(percents)} %`);
 const budget = (cents: number | null): string => (cents === null ? '–' : money(cents));
 
+/** `requests per minute` → `60`, … */
+const rates = (agent: { readonly [field in RateLimit['field']]: number | null }): Record<string, string> =>
+  Object.fromEntries(RATE_LIMITS.map(({ label, field }) => [label.toLowerCase(), String(agent[field] ?? 'no limit')]));
+
 function createCommand(group: Command, { begin }: Tree): void {
   const command = group.command('create').description('make one').argument('<name>', 'its name');
   addAgentFields(command).action(async (name: string, options: AgentOptions) => {
@@ -105,9 +110,7 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
           id: agent.id,
           status: agent.status,
           budget: agent.budgetCentsMonthly === null ? 'none' : `${money(agent.budgetCentsMonthly)} a month`,
-          'requests per minute': String(agent.rpmLimit),
-          'requests per day': String(agent.rpdLimit),
-          'tokens per minute': agent.tpmLimit === null ? 'no limit' : String(agent.tpmLimit),
+          ...rates(agent),
           thresholds: agent.usageThresholds.map((percent) => `${percent} %`).join(', ') || 'none',
           policy: agent.policy === null ? 'everything is allowed' : JSON.stringify(agent.policy),
           description: agent.description === '' ? null : agent.description,
