@@ -3,14 +3,21 @@
  * What was made a moment ago works; with the end in the past, and nothing else changed, it does not.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Probes } from '@acg/controlplane/circuit/probes';
 import { GatewayClient } from '@acg/proto/client';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
+import { startReceiver } from '../webhooks/receiver.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
 const post = (path: string, body: object, token: string | null = null) => plane().call('POST', path, { body, token });
 const PASSWORD = 'a password for tests';
+const SOURCES = fileURLToPath(new URL('../../../controlplane/src', import.meta.url));
 const newEmail = () => `${randomBytes(6).toString('hex')}@example.com`;
 
 interface Made {
@@ -22,8 +29,8 @@ interface Made {
 
 interface Ending {
   make(): Promise<Made>;
-  /** Seconds from now that the end lies at most; null: whoever makes it says. */
-  readonly secondsMax: number | null;
+  /** From when it is set; null: whoever makes it says when it ends. */
+  readonly seconds: number | null;
 }
 
 const DAY_S = 86_400;
@@ -44,7 +51,7 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 /** By table and column; what stands behind a comma tells the ways apart in which one is set. */
 const ENDINGS: Readonly<Record<string, Ending>> = {
   'email_tokens.expires_at, of a reset': {
-    secondsMax: 3_600,
+    seconds: 3_600,
     make: async () => {
       const { email } = await signedUp();
       await post('/v1/auth/forgot-password', { email });
@@ -55,16 +62,16 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'email_tokens.expires_at, behind the page of a link': {
-    secondsMax: DAY_S,
+    seconds: DAY_S,
     make: async () => {
       const { email } = await signedUp();
-      const body = { token: (await plane().mail(email, 'Confirm')).token, password: PASSWORD };
-      const works = async () => (await post('/v1/auth/verify-email', body)).status === 200;
+      const body = { token: (await plane().mail(email, 'Confirm')).token, password: 'a wrong password' };
+      const works = async () => (await post('/v1/auth/verify-email', body)).status === 401; // it is looked at
       return { where: `user_id = (select id from users where email = '${email}')`, works };
     },
   },
   'email_tokens.expires_at': {
-    secondsMax: DAY_S,
+    seconds: DAY_S,
     make: async () => {
       const { email } = await signedUp();
       const { token } = await plane().mail(email, 'Confirm');
@@ -73,7 +80,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'invitations.expires_at': {
-    secondsMax: 7 * DAY_S,
+    seconds: 7 * DAY_S,
     make: async () => {
       const email = newEmail();
       await (await plane().member('owner')).call('POST', '/v1/members', { email, role: 'viewer' });
@@ -86,7 +93,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'invitations.expires_at, in the list of members': {
-    secondsMax: 7 * DAY_S,
+    seconds: 7 * DAY_S,
     make: async () => {
       const email = newEmail();
       const owner = await plane().member('owner');
@@ -97,7 +104,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
   // A bearer token carries its own end; the row ends what a cookie opens.
   'sessions.expires_at': {
-    secondsMax: 7 * DAY_S,
+    seconds: 7 * DAY_S,
     make: async () => {
       const { email } = await signedUp();
       const headers = { 'sec-fetch-site': 'same-origin' };
@@ -108,7 +115,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'sessions.expires_at, of a bearer token that became a cookie': {
-    secondsMax: 7 * DAY_S,
+    seconds: 7 * DAY_S,
     make: async () => {
       const { email, token } = await signedUp();
       const headers = { 'sec-fetch-site': 'same-origin' };
@@ -119,7 +126,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'sessions.previous_until': {
-    secondsMax: 60,
+    seconds: 60,
     make: async () => {
       const { email, token } = await signedUp();
       expect((await post('/v1/auth/refresh', {}, token)).status).toBe(200);
@@ -128,7 +135,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'device_logins.expires_at': {
-    secondsMax: 600,
+    seconds: 600,
     make: async () => {
       const owner = await plane().member('owner');
       const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
@@ -140,7 +147,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'device_logins.expires_at, for the device that asks': {
-    secondsMax: 600,
+    seconds: 600,
     make: async () => {
       const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
       const poll = () => post('/v1/auth/device/token', { deviceCode: body.deviceCode });
@@ -151,7 +158,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'device_logins.expires_at, once it is approved': {
-    secondsMax: 600,
+    seconds: 600,
     make: async () => {
       const owner = await plane().member('owner');
       const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
@@ -164,7 +171,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'management_tokens.expires_at': {
-    secondsMax: null,
+    seconds: null,
     make: async () => {
       const owner = await plane().member('owner');
       const expiresAt = new Date(Date.now() + DAY_S * 1_000).toISOString();
@@ -174,7 +181,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'api_keys.expires_at': {
-    secondsMax: null,
+    seconds: null,
     make: async () => {
       const owner = await plane().member('owner');
       const expiresAt = new Date(Date.now() + DAY_S * 1_000).toISOString();
@@ -187,7 +194,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'api_keys.expires_at, of a key that was replaced': {
-    secondsMax: DAY_S,
+    seconds: DAY_S,
     make: async () => {
       const owner = await plane().member('owner');
       const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await agentOf(owner) });
@@ -197,7 +204,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
   },
   'webhook_previous_secrets.until': {
-    secondsMax: DAY_S,
+    seconds: DAY_S,
     make: async () => {
       const owner = await plane().member('owner');
       const made = await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['agent.created'] });
@@ -239,15 +246,28 @@ test('expiries: every column that says when something ends is known here', async
   expect(columns.map(({ name }) => name)).toEqual([...new Set([...here, ...Object.keys(ELSEWHERE)])].sort());
 });
 
+/** What `set` sets to end lies so long after it, by the clock of the database. */
+async function expectEnd(seconds: number, set: () => Promise<unknown>, end: () => Promise<Date>): Promise<void> {
+  const now = async () => (await sql()<{ now: Date }[]>`select clock_timestamp() as now`)[0]!.now.getTime();
+  const before = await now();
+  await set();
+  const after = await now();
+  const setAtMs = (await end()).getTime() - seconds * 1_000;
+  expect(setAtMs).toBeGreaterThanOrEqual(before - 1); // a date is cut to whole milliseconds
+  expect(setAtMs).toBeLessThanOrEqual(after);
+}
+
 test.each(Object.entries(ENDINGS))('expiries: what %s ends works before and not after', async (name, ending) => {
   const [table, column] = name.split(',')[0]!.split('.') as [string, string];
-  const fresh = await ending.make();
-  const [row] = await sql().unsafe(
-    `select extract(epoch from ${column} - now())::float8 as seconds from ${table} where ${fresh.where}`,
-  );
-  expect(row!.seconds).toBeGreaterThan(0);
-  if (ending.secondsMax !== null) expect(row!.seconds).toBeLessThanOrEqual(ending.secondsMax);
-  expect(await fresh.works()).toBe(true);
+  let fresh: Made | null = null;
+  const make = async (): Promise<void> => {
+    fresh = await ending.make();
+  };
+  const end = async (): Promise<Date> =>
+    (await sql().unsafe(`select ${column} as end from ${table} where ${fresh!.where}`))[0]!.end;
+  if (ending.seconds === null) await make();
+  else await expectEnd(ending.seconds, make, end);
+  expect(await fresh!.works()).toBe(true);
   const over = await ending.make();
   const { count } = await sql().unsafe(
     `update ${table} set ${column} = now() - interval '1 second' where ${over.where}`,
@@ -256,11 +276,157 @@ test.each(Object.entries(ENDINGS))('expiries: what %s ends works before and not 
   expect(await over.works()).toBe(false);
 });
 
+interface Window {
+  /** How the sources name what they count. */
+  readonly counted: string;
+  readonly seconds: number;
+  /** Counts one, in a window of its own that begins with it. */
+  readonly count: () => Promise<unknown>;
+}
+
+/** By the beginning of the key. */
+const WINDOWS: Readonly<Record<string, Window>> = {
+  device: {
+    counted: '`device:${addressKey(ip)}`',
+    seconds: 600,
+    count: async () => {
+      await sql()`delete from throttle_windows where key like 'device:%'`;
+      return post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+    },
+  },
+  'device-code': {
+    counted: '`device-code:${actor.userId}`',
+    seconds: 600,
+    count: async () =>
+      (await plane().member('owner')).call('POST', '/v1/auth/device/lookup', { userCode: 'BCDF-GHJK' }),
+  },
+  'reset-mail': {
+    counted: '`${purpose}-mail:${userId}`',
+    seconds: 3_600,
+    count: async () => {
+      const { email } = await signedUp();
+      await post('/v1/auth/forgot-password', { email });
+      await plane().mail(email, 'new password');
+    },
+  },
+  invite: {
+    counted: '`invite:${actor.orgId}`',
+    seconds: 3_600,
+    count: async () =>
+      (await plane().member('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  invited: {
+    counted: 'recipient',
+    seconds: DAY_S,
+    count: async () =>
+      (await plane().member('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  replay: {
+    counted: '`replay:${actor.orgId}`',
+    seconds: 3_600,
+    count: async () => {
+      const owner = await plane().member('owner');
+      const { id } = await endpointOf(owner);
+      await owner.call('POST', `/v1/webhooks/${id}/replay`, {
+        start: '2026-01-01T00:00:00.000Z',
+        end: '2999-01-01T00:00:00.000Z',
+      });
+    },
+  },
+  'webhook-test': {
+    counted: '`webhook-test:${actor.orgId}`',
+    seconds: 60,
+    count: async () => {
+      const owner = await plane().member('owner');
+      const { id } = await endpointOf(owner);
+      await owner.call('POST', `/v1/webhooks/${id}/test`);
+    },
+  },
+  'event-mail': {
+    counted: '`event-mail:${orgId}`',
+    seconds: 3_600,
+    count: async () => {
+      const { orgId } = await plane().member('owner');
+      await sql()`
+        with r as (
+          insert into event_mail_recipients (org_id, user_id, events)
+          select org_id, user_id, '{agent.created}' from memberships where org_id = ${orgId} returning *)
+        insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
+        select org_id, user_id, gen_random_uuid(), 'agent.created', '{}', now() from r`;
+      await until('the mail is counted', async () => (await windowOf('event-mail')) !== null);
+    },
+  },
+};
+
+async function endpointOf(owner: Member): Promise<{ id: string }> {
+  const { body } = await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['agent.created'] });
+  return body.endpoint;
+}
+
+/** The newest of that kind. */
+async function windowOf(kind: string): Promise<Date | null> {
+  const [row] = await sql()<{ end: Date }[]>`
+    select expires_at as end from throttle_windows where key like ${`${kind}:%`} order by expires_at desc limit 1`;
+  return row?.end ?? null;
+}
+
+test('expiries: everything that is counted in a window is known here', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const found = files.flatMap((file) =>
+    [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/throttle\.count\(([^,]+),/g)].map((match) => match[1]!),
+  );
+  expect(found.sort()).toEqual(
+    Object.values(WINDOWS)
+      .map(({ counted }) => counted)
+      .sort(),
+  );
+});
+
+test.each(Object.entries(WINDOWS))(
+  'expiries: the window of %s is as long as it says',
+  async (kind, { seconds, count }) => {
+    await expectEnd(seconds, count, async () => (await windowOf(kind))!);
+  },
+);
+
 /** Where it is tested that a result without its lease changes nothing. */
 const LEASES: Readonly<Record<string, string>> = {
   'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',
   'webhook_deliveries.lease': 'fairness.test.ts: a result without the lease is written nowhere',
 };
+
+test('leases: a probe place is held for a minute', async () => {
+  const key = `openai ${randomBytes(6).toString('hex')}`;
+  await sql()`
+    insert into circuits (circuit_key, provider_slug, state, epoch) values (${key}, 'openai', 'HALF_OPEN', 3)`;
+  const rules = { ...plane().config.circuit };
+  await expectEnd(
+    60,
+    () => new Probes(sql(), rules).acquire(key, 3, 'd'),
+    async () => (await sql()`select expires_at as end from circuit_probes where circuit_key = ${key}`)[0]!.end,
+  );
+});
+
+test('leases: a delivery is held for the time that its receiver has, and five seconds more', async () => {
+  const receiver = await startReceiver();
+  receiver.on('/silent', () => {});
+  const owner = await plane().member('owner');
+  const { body } = await owner.call('POST', '/v1/webhooks', {
+    url: `${receiver.url}/silent`,
+    events: ['agent.created'],
+  });
+  const { id } = body.endpoint;
+  const deliver = async (): Promise<void> => {
+    await agentOf(owner);
+    await until('the delivery is under way', () => receiver.open() > 0);
+  };
+  await expectEnd(
+    plane().config.webhookTimeoutMs / 1_000 + 5,
+    deliver,
+    async () => (await sql()`select next_attempt_at as end from webhook_deliveries where endpoint_id = ${id}`)[0]!.end,
+  );
+  await receiver.close();
+});
 
 test('leases: every column that holds one is known here', async () => {
   const columns = await sql()<{ name: string }[]>`

@@ -5,6 +5,7 @@ import { CIRCUIT } from './mutants/circuit.js';
 import { COUNTERS } from './mutants/counters.js';
 import { EGRESS } from './mutants/egress.js';
 import { EVENTS } from './mutants/events.js';
+import { EXPIRIES } from './mutants/expiries.js';
 import { LEDGER } from './mutants/ledger.js';
 import { LINK } from './mutants/link.js';
 import { MASKING } from './mutants/masking.js';
@@ -41,6 +42,7 @@ export function allAreas(root: string, controlPlaneSources: readonly string[]): 
     WATCH,
     SECRETS,
     MASKING,
+    EXPIRIES,
     organizationFilters(root, sources, ORGANIZATION_FILTER_EQUIVALENTS),
   ];
 }

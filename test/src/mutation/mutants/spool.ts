@@ -116,7 +116,7 @@ export const SPOOL_AREA: Area = {
     {
       file: SEGMENTS,
       find: 'ftruncateSync(segment.fd, segment.bytes);',
-      put: '',
+      put: 'void ftruncateSync;',
       bug: 'half a frame stays behind a shorter one',
       built: true,
     },
