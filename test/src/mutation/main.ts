@@ -59,6 +59,28 @@ const total = waiting.length;
 const judged: (Job & { readonly verdict: Verdict })[] = [];
 console.log(`${total} bugs, ${jobs} at a time`);
 
+/** Keeps what is known so far beside what other runs have found meanwhile: hours are not lost when a run is cut off. */
+function keep(): Results {
+  const latest = readResults(RESULTS);
+  const ran = areas.filter(({ name }) => judged.some((job) => job.area === name) || latest[name] !== undefined);
+  const results: Results = {
+    ...latest,
+    ...Object.fromEntries(
+      ran.map((area) => {
+        const named = (wanted: Verdict): readonly string[] =>
+          judged.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
+        const now = { date: new Date().toISOString().slice(0, 10), node: process.version };
+        return [
+          area.name,
+          merged(area, latest[area.name], { ...now, killed: named('killed'), survived: named('survived') }),
+        ];
+      }),
+    ),
+  };
+  writeResults(RESULTS, results);
+  return results;
+}
+
 async function work(databaseServerUrl: string): Promise<void> {
   const tree = new Tree(root, databaseServerUrl);
   try {
@@ -66,6 +88,7 @@ async function work(databaseServerUrl: string): Promise<void> {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       const verdict = await tree.judge(job.mutant, job.tests, job.built);
       judged.push({ ...job, verdict });
+      keep();
       console.log(`${judged.length}/${total} ${verdict.padEnd(8)} ${job.area}: ${job.name}`);
     }
   } finally {
@@ -99,22 +122,7 @@ if (total > 0) {
   }
 }
 const unusable = judged.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
-// Another run may have ended meanwhile.
-const latest = readResults(RESULTS);
-const results: Results = {
-  ...latest,
-  ...Object.fromEntries(
-    areas.flatMap((area) => {
-      if (!judged.some((job) => job.area === area.name) && latest[area.name] === undefined) return [];
-      const named = (wanted: Verdict): readonly string[] =>
-        judged.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
-      const now = { date: new Date().toISOString().slice(0, 10), node: process.version };
-      const ran = { ...now, killed: named('killed'), survived: named('survived') };
-      return [[area.name, merged(area, latest[area.name], ran)]];
-    }),
-  ),
-};
-writeResults(RESULTS, results);
+const results = keep();
 writeFileSync(join(root, 'test/MUTATION.md'), report(known, results));
 for (const { area, name, verdict } of unusable) console.error(`${area}: ${name}: ${verdict}`);
 const low = areas.filter(({ name }) => results[name] !== undefined && percentOf(results[name]) < GOAL_PERCENT);
