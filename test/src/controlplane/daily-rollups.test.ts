@@ -98,6 +98,30 @@ test('daily rollups: reports say the same before, between and after days are add
   expect(late).toMatchObject({ providerSlug: 'vercel', requests: 1 });
 });
 
+test('daily rollups: a range counts the calls that are in it and no others, however often its days come late', async () => {
+  const { sql } = db();
+  await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
+  const agentId = newId();
+  const records = spread(agentId, 600);
+  const counts = () =>
+    Promise.all(
+      RANGES.map(async ([fromMs, toMs]) => {
+        const sums = await sumByProvider(sql, ofAgent(agentId), { fromMs, toMs }, false);
+        return sums.reduce((sum, { requests }) => sum + requests, 0);
+      }),
+    );
+  for (const late of [records.slice(0, 200), records.slice(200, 400), records.slice(400)]) {
+    await newIngest(sql).report({ dataPlaneId: 'd', records: late });
+  }
+  const hours = records.map(({ startedAtMs }) => startedAtMs! - (startedAtMs! % HOUR));
+  const expected = RANGES.map(([fromMs, toMs]) => hours.filter((ms) => ms >= fromMs && ms < toMs).length);
+  expect(expected[0]).toBe(600);
+  expect(expected[3]).toBeGreaterThan(0); // within one day
+  expect(await counts()).toEqual(expected);
+  await rollups().catchUp(today + 2 * HOUR);
+  expect(await counts()).toEqual(expected);
+});
+
 test('daily rollups: bookings of past days and the adding up of those days do not lose each other', async () => {
   await db().sql`update usage_daily_progress set rolled_until = ${new Date(today - 8 * DAY)}`;
   await db().sql`delete from usage_daily`;
