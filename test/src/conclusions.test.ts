@@ -96,6 +96,32 @@ test.each([
   expect(await told()).toBe(1);
 });
 
+test('conclusions: refusals exceed a hard budget when it was the reason, and no soft one', async () => {
+  const { sql } = plane().database;
+  const admin = await plane().member('admin');
+  const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
+  const refused = async (budgetMode: 'hard' | 'soft', reason: string) => {
+    const input = { projectId, name: `${budgetMode} ${reason}`, budgetCentsMonthly: 100 };
+    const { agent } = (await admin.call('POST', '/v1/agents', input)).body;
+    await sql`update agents set budget_mode = ${budgetMode} where id = ${agent.id}`;
+    const minuteMs = Date.now() - (Date.now() % 60_000);
+    return {
+      id: uuidv7(Date.now()),
+      orgId: admin.orgId,
+      agentId: agent.id,
+      providerSlug: 'openai',
+      reason,
+      minuteMs,
+      count: 1,
+    };
+  };
+  const rejections = [await refused('hard', 'rpm'), await refused('soft', 'budget'), await refused('hard', 'budget')];
+  await plane().service.usage.ingest.report(reportBody({ dataPlaneId: 'dp', rejections }));
+  const exceeded = await sql<{ agent: string }[]>`
+    select data->>'agentName' as agent from events where org_id = ${admin.orgId} and event = 'agent.budget_exceeded'`;
+  expect([...exceeded]).toEqual([{ agent: 'hard budget' }]);
+});
+
 test('status: a burst of readers shares one reading, and needs no session', async () => {
   const answers = await Promise.all(Array.from({ length: 300 }, () => plane().call('GET', '/v1/status')));
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));

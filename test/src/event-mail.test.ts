@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outboxDirectory } from '@acg/controlplane/config';
+import { pruneQueue } from '@acg/controlplane/event-mail/store';
 import { appendEvent } from '@acg/controlplane/events/outbox';
 import { expect, test } from 'vitest';
 import { type Member, parseMail, useControlPlane } from './control-plane.js';
@@ -140,4 +141,72 @@ test('mail: whoever leaves gets none, not even what waits already; and everybody
   expect((await sql()`select 1 from event_mail_recipients where org_id = ${admin.orgId}`).length).toBe(0);
   const { preferences } = (await admin.call('GET', '/v1/event-mail')).body;
   expect(preferences.map((one: { userId: string }) => one.userId).sort()).toEqual([admin.userId, stayer.userId].sort());
+});
+
+/** Makes the person a member of another organization, too, who wants its events; `pause`: and has just got a mail of it. */
+async function alsoIn(orgId: string, { userId }: Member, pause: boolean): Promise<void> {
+  await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${userId}, 'viewer')`;
+  await sql()`
+    insert into event_mail_recipients (org_id, user_id, events, last_mailed_at)
+    values (${orgId}, ${userId}, '{abuse.detected}', ${pause ? new Date() : null})`;
+}
+
+test('mail: of several organizations of one person each is told by itself, and has a pause of its own', async () => {
+  const person = await plane().member('viewer');
+  const [paused, quiet] = [await plane().member('owner'), await plane().member('owner')];
+  const to = await emailOf(person);
+  await alsoIn(paused.orgId, person, true);
+  await alsoIn(quiet.orgId, person, false);
+  const mailedAt = async () => {
+    const rows = await sql()<{ orgId: string; at: Date | null }[]>`
+      select org_id as "orgId", last_mailed_at as at from event_mail_recipients where user_id = ${person.userId}`;
+    return new Map(rows.map(({ orgId, at }) => [orgId, at]));
+  };
+  await abuse(paused.orgId, 'Theirs');
+  await settled(paused.orgId);
+  expect(await waitingFor(person)).toBe(1);
+  const before = await mailedAt();
+  await want(person, person);
+  await abuse(person.orgId, 'Ada');
+  const mail = await plane().mail(to, 'abuse.detected');
+  expect(mail.text).toContain('agent Ada');
+  expect(mail.text).not.toContain('Theirs');
+  expect([await waitingFor(person), mailsTo(to).length]).toEqual([1, 1]);
+  const after = await mailedAt();
+  expect(after.get(person.orgId)).toBeInstanceOf(Date);
+  after.delete(person.orgId);
+  expect(after).toEqual(before);
+});
+
+test('mail: an address that is not confirmed any more gets none, and what waited for it is gone', async () => {
+  const admin = await plane().member('admin');
+  const other = await plane().member('viewer', admin.orgId);
+  const [to, toOther] = [await emailOf(admin), await emailOf(other)];
+  for (const member of [admin, other]) await want(member, member);
+  await sql()`update event_mail_recipients set last_mailed_at = now() where org_id = ${admin.orgId}`;
+  await abuse(admin.orgId, 'Ada');
+  await settled(admin.orgId);
+  await sql()`update users set email_verified_at = null where id = ${admin.userId}`;
+  // Both are due in one turn; the other's second mail is of a later one.
+  for (const mails of [1, 2]) {
+    await sql()`
+      update event_mail_recipients
+         set last_mailed_at = now() - case when user_id = ${admin.userId} then interval '2 days' else interval '1 day' end
+       where org_id = ${admin.orgId}`;
+    await abuse(admin.orgId, 'Ada');
+    await until('the other has got it', () => mailsTo(toOther).length === mails);
+  }
+  expect([await waitingFor(admin), mailsTo(to)]).toEqual([0, []]);
+});
+
+test('mail: what waits for a mail is kept for a day', async () => {
+  const { orgId, userId } = await plane().member('viewer');
+  const ages = [2 * 60, 23 * 3_600, 25 * 3_600];
+  for (const age of ages) {
+    await sql()`
+      insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
+      values (${orgId}, ${userId}, gen_random_uuid(), 'abuse.detected', '{}', now() - make_interval(secs => ${age}))`;
+  }
+  await pruneQueue(sql());
+  expect(await waitingFor({ userId } as Member)).toBe(2);
 });
