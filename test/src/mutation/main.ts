@@ -84,7 +84,6 @@ function keep(): Results {
 async function work(databaseServerUrl: string): Promise<void> {
   const tree = new Tree(root, databaseServerUrl);
   try {
-    if (!(await tree.build())) throw new Error('the tree does not build');
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       const verdict = await tree.judge(job.mutant, job.tests, job.built);
       judged.push({ ...job, verdict });
@@ -103,7 +102,6 @@ const sets = [...new Set(waiting.flatMap(({ tests }) => tests))];
 async function checkTests(databaseServerUrl: string): Promise<boolean> {
   const tree = new Tree(root, databaseServerUrl);
   try {
-    if (!(await tree.build())) throw new Error('the tree does not build');
     return await tree.passes(sets, jobs);
   } finally {
     tree.remove();

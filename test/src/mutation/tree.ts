@@ -16,6 +16,9 @@ export type Verdict =
 /** Longer than any test run near one place; a mutant that hangs the tests is noticed by that. */
 const RUN_TIMEOUT_MS = 1_200_000;
 
+/** In each workspace, by `npm run build`. */
+const MADE = ['dist', 'src/generated'];
+
 const CONFIG = 'planted.config.ts';
 const configWith = (databaseServerUrl: string): string => `
 import config from './vitest.config.js';
@@ -28,7 +31,7 @@ export class Tree {
   /** dist/ holds a bug that the sources do not hold any more. */
   #stale = false;
 
-  /** `databaseServerUrl`: of the Postgres of all runs, which a run of its own would have to make first. */
+  /** `root`: built. `databaseServerUrl`: of the Postgres of all runs, which a run of its own would have to make first. */
   constructor(root: string, databaseServerUrl: string) {
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
       .toString()
@@ -45,11 +48,17 @@ export class Tree {
         execFileSync('cp', ['-al', join(root, packages), join(this.#path, packages)]);
       }
     }
+    // What is built is written anew with some bugs: a copy, with its times, so that only what changed is built then.
+    for (const made of workspaces.flatMap((folder) => MADE.map((name) => join(folder, name)))) {
+      if (existsSync(join(root, made))) {
+        cpSync(join(root, made), join(this.#path, made), { recursive: true, preserveTimestamps: true });
+      }
+    }
     execFileSync('git', ['init', '-q'], { cwd: this.#path }); // some tests list the files
     writeFileSync(join(this.#path, CONFIG), configWith(databaseServerUrl));
   }
 
-  async build(): Promise<boolean> {
+  async #build(): Promise<boolean> {
     return (await this.#run('npm', ['run', '-s', 'build'])) === 0;
   }
 
@@ -63,11 +72,11 @@ export class Tree {
     if (changed === null) return 'stale';
     const path = join(this.#path, mutant.file);
     const original = readFileSync(path, 'utf8');
-    if (this.#stale && !built) await this.build();
+    if (this.#stale && !built) await this.#build();
     this.#stale = built;
     writeFileSync(path, changed);
     try {
-      if (built && !(await this.build())) return 'invalid';
+      if (built && !(await this.#build())) return 'invalid';
       // One after the other: most bugs are noticed by the first, and vitest has an order of its own.
       for (const path of tests) if ((await this.#test([path])) !== 0) return 'killed';
       return 'survived';
