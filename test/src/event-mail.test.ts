@@ -157,6 +157,8 @@ test('mail: of several organizations of one person each is told by itself, and h
   const to = await emailOf(person);
   await alsoIn(paused.orgId, person, true);
   await alsoIn(quiet.orgId, person, false);
+  await emailOf(quiet);
+  await want(quiet, quiet);
   const mailedAt = async () => {
     const rows = await sql()<{ orgId: string; at: Date | null }[]>`
       select org_id as "orgId", last_mailed_at as at from event_mail_recipients where user_id = ${person.userId}`;
@@ -166,16 +168,21 @@ test('mail: of several organizations of one person each is told by itself, and h
   await settled(paused.orgId);
   expect(await waitingFor(person)).toBe(1);
   const before = await mailedAt();
+  const { preferences } = (await person.call('GET', '/v1/event-mail')).body;
+  expect(preferences).toMatchObject([{ userId: person.userId, events: [] }]); // what is chosen elsewhere is not chosen here
   await want(person, person);
   await abuse(person.orgId, 'Ada');
   const mail = await plane().mail(to, 'abuse.detected');
   expect(mail.text).toContain('agent Ada');
   expect(mail.text).not.toContain('Theirs');
   expect([await waitingFor(person), mailsTo(to).length]).toEqual([1, 1]);
+  expect(await waitingFor(quiet)).toBe(0); // whoever wants the same of another organization
   const after = await mailedAt();
   expect(after.get(person.orgId)).toBeInstanceOf(Date);
   after.delete(person.orgId);
   expect(after).toEqual(before);
+  await want(person, person, []);
+  expect(await mailedAt()).toEqual(before);
 });
 
 test('mail: an address that is not confirmed any more gets none, and what waited for it is gone', async () => {

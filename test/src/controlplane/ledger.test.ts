@@ -410,11 +410,13 @@ test('retention: what an interrupted attempt left behind is finished', async () 
 test('retention: hours that days stand for are trimmed, but not those of a day that is to be added up anew', async () => {
   const { sql } = db();
   const [agentId, orgId] = [newId(), newId()];
+  const neighbour = { agentId: newId(), orgId: newId() };
   const startedAtMs = dayOf(now) - 120 * DAY + 5 * HOUR;
   const ingest = newIngest(sql, [], 200);
   const book = () => ingest.report({ dataPlaneId: 'd', records: [usageRecord({ agentId, orgId, startedAtMs })] });
-  const hours = async () => (await sql`select from usage_hourly where agent_id = ${agentId}`).count;
+  const hours = async (of = agentId) => (await sql`select from usage_hourly where agent_id = ${of}`).count;
   await book();
+  await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ ...neighbour, startedAtMs })] });
   // As if it had been booked on that very day: no day stands for it, though nothing came late.
   await sql`delete from usage_late where org_id = ${orgId}`;
   await retention(sql, 90).sweep(now);
@@ -425,6 +427,7 @@ test('retention: hours that days stand for are trimmed, but not those of a day t
   expect((await book()).rejected).toEqual([]); // late, and not added up yet
   await retention(sql, 90).sweep(now);
   expect(await hours()).toBe(1);
+  expect(await hours(neighbour.agentId)).toBe(0); // nothing of its own came late
   await rollups.catchUp(now);
   await retention(sql, 200).sweep(now);
   expect(await hours()).toBe(1); // younger than what may still come late

@@ -18,6 +18,8 @@ test('projects: created, listed newest first, renamed, deleted; another organiza
   const id = first.body.project.id;
   expect((await stranger.call('GET', `/v1/projects/${id}`)).status).toBe(404);
   expect((await stranger.call('DELETE', `/v1/projects/${id}`)).status).toBe(404);
+  const theirs = await stranger.call('POST', '/v1/projects', { name: 'Support Bots' });
+  expect(theirs.body.project.slug).toBe('support-bots'); // its slug does not say that there are others
   expect((await admin.call('PATCH', `/v1/projects/${id}`, { name: 'Renamed' })).body.project.name).toBe('Renamed');
   expect((await admin.call('DELETE', `/v1/projects/${id}`)).body).toEqual({ deleted: true });
   expect((await admin.call('GET', `/v1/projects/${id}`)).status).toBe(404);

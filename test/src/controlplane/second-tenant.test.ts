@@ -187,3 +187,39 @@ test('no token resolves to anything of another tenant, whichever agent it names'
     client.close();
   }
 });
+
+test('no row that names something of another tenant serves it', async () => {
+  const { sql } = plane().database;
+  const me = await plane().member('owner');
+  for (const route of routes().filter(({ url }) => /agents|accounts/.test(url))) {
+    await exampleOf(route).prepare({ plane: plane(), owner: me, caller: me });
+  }
+  const [mine] = await sql<ScopedAgent[]>`
+    select a.id, a.project_id as "projectId" from agents a join provider_accounts p on p.agent_id = a.id
+     where a.org_id = ${me.orgId} limit 1`;
+  const [theirs] = await sql<(ScopedAgent & { slug: string })[]>`
+    select a.id, a.project_id as "projectId", a.slug from agents a where a.org_id = ${neighbour.orgId} limit 1`;
+  const client = new GatewayClient([plane().grpcAddress], plane().config.link);
+  try {
+    for (const scope of ['agent', 'project'] as const) {
+      const tokenHash = await keyAround(theirs!, me.orgId, scope);
+      for (const agentRef of ['', theirs!.id, theirs!.slug]) {
+        const answer = JSON.stringify(await client.resolveToken({ tokenHash, agentRef }, 10_000));
+        expect({ scope, agentRef, context: answer.includes('"context":{'), shown: shown(answer) }).toEqual({
+          scope,
+          agentRef,
+          context: false,
+          shown: [],
+        });
+      }
+    }
+    const [account] = await sql<{ id: string }[]>`
+      update provider_accounts set org_id = ${neighbour.orgId} where agent_id = ${mine!.id} returning id`;
+    const tokenHash = await keyAround(mine!, me.orgId, 'agent');
+    const answer = JSON.stringify(await client.resolveToken({ tokenHash, agentRef: '' }, 10_000));
+    expect(answer).toContain(mine!.id);
+    expect(answer).not.toContain(account!.id);
+  } finally {
+    client.close();
+  }
+});

@@ -9,6 +9,7 @@ import type { Area, Mutant } from './mutant.js';
 const FILTER = /(?:\b\w+\.)?\borg_id = (?:\$\{(?:[^{}]|\{[^}]*\})+\}|\w+\.org_id\b)/g;
 const CONTEXT_LINES_MAX = 6;
 
+const SHARED_IDS = 'test/src/controlplane/shared-ids.test.ts';
 const TWO_MEMBERSHIPS = 'test/src/controlplane/two-memberships.test.ts';
 /** Every route and call, beside another tenant: seconds each. */
 const GENERATED_TESTS = [
@@ -35,20 +36,24 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
   'events/': ['test/src/events.test.ts'],
   'ledger/daily-rollups': ['test/src/controlplane/hour-rollups.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
   'ledger/hour-rollups': ['test/src/controlplane/hour-rollups.test.ts'],
-  'ledger/lines': ['test/src/controlplane/ledger.test.ts'],
-  'ledger/retention': ['test/src/controlplane/retention.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
+  'ledger/lines': [SHARED_IDS],
+  'ledger/retention': ['test/src/controlplane/ledger.test.ts'],
   'members/': ['test/src/controlplane/members.test.ts', TWO_MEMBERSHIPS, 'test/src/controlplane/invitations.test.ts'],
   'projects/': ['test/src/controlplane/projects.test.ts'],
   'providers/circuit-view': ['test/src/circuit/circuit.test.ts'],
-  'reports/agent-figures': ['test/src/controlplane/agent-figures.test.ts'],
-  'reports/call-store': ['test/src/controlplane/calls.test.ts'],
-  'reports/log-store': ['test/src/controlplane/export.test.ts'],
-  'reports/report-store': ['test/src/controlplane/usage.test.ts', 'test/src/controlplane/scope-usage.test.ts'],
+  'reports/agent-figures': [SHARED_IDS, 'test/src/controlplane/agent-figures.test.ts'],
+  'reports/call-store': [SHARED_IDS, 'test/src/controlplane/calls.test.ts'],
+  'reports/log-store': [SHARED_IDS, 'test/src/controlplane/export.test.ts'],
+  'reports/report-store': [
+    SHARED_IDS,
+    'test/src/controlplane/usage.test.ts',
+    'test/src/controlplane/scope-usage.test.ts',
+  ],
   'reports/rollup-source': [
     'test/src/controlplane/daily-rollups.test.ts',
     'test/src/controlplane/hour-rollups.test.ts',
   ],
-  'reports/scope-spend': ['test/src/controlplane/scope-usage.test.ts'],
+  'reports/scope-spend': [SHARED_IDS, 'test/src/controlplane/scope-usage.test.ts'],
   'webhooks/queue': ['test/src/webhooks/fairness.test.ts'],
   'webhooks/': ['test/src/webhooks/endpoints.test.ts', 'test/src/webhooks/rotation-and-replay.test.ts'],
 };

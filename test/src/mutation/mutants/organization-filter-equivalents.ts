@@ -9,4 +9,14 @@ export const ORGANIZATION_FILTER_EQUIVALENTS: Equivalents = {
   'controlplane/src/agents/store.ts: where org_id = ${orgId}': AGAIN,
   'controlplane/src/api-keys/store.ts: select ${columns(sql)} from api_keys where org_id = ${orgId}': AGAIN,
   'controlplane/src/agents/store.ts: await tx`delete from agents where org_id = ${orgId}': AGAIN,
+  'controlplane/src/members/store.ts: update invitations set role = ${role}, invited_by = ${actorId} where org_id = ${orgId}':
+    AGAIN,
+  'controlplane/src/members/store.ts: } else await tx`delete from invitations where org_id = ${orgId}': AGAIN,
+  'controlplane/src/projects/store.ts: where org_id = ${orgId}': AGAIN,
+  'controlplane/src/projects/store.ts: await tx`delete from projects where org_id = ${orgId}': AGAIN,
+  'controlplane/src/providers/custom/store.ts: where org_id = ${orgId}': AGAIN,
+  'controlplane/src/providers/custom/store.ts: await tx`update custom_providers set deleted_at = now() where org_id = ${orgId}':
+    AGAIN,
+  'controlplane/src/providers/custom/store.ts: await tx`delete from provider_accounts where org_id = ${orgId}': AGAIN,
+  'controlplane/src/providers/custom/store.ts: await tx`delete from credentials where org_id = ${orgId}': AGAIN,
 };
