@@ -10,10 +10,11 @@ export default defineConfig({
   // wherever the service is published.
   base: './',
   plugins: [react()],
-  // From its sources: the client need not be built before.
+  // From their sources: neither need be built before.
   resolve: {
     alias: [
       { find: /^@acg\/client\/(.*)$/, replacement: fileURLToPath(new URL('../client/src/$1.ts', import.meta.url)) },
+      { find: /^@acg\/base\/(.*)$/, replacement: fileURLToPath(new URL('../../base/src/$1.ts', import.meta.url)) },
     ],
   },
   html: { cspNonce: '__NONCE__' },

@@ -1,5 +1,7 @@
 /** What a reason of refusal means and what to do about it, in words for whoever runs the agent. */
 
+import { LIMITS, refusalReason } from '@acg/base/limits';
+
 interface RefusalAdvice {
   readonly what: string;
   readonly todo: string;
@@ -20,27 +22,7 @@ const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
   },
   paused: { what: 'The agent is paused.', todo: 'Resume it on its page.' },
   revoked: { what: 'The agent or its token was revoked.', todo: 'Make a new token, or a new agent.' },
-  budget: { what: 'The monthly budget is used up.', todo: 'Raise it under Limits, or wait for the next month (UTC).' },
-  rpm: {
-    what: 'More requests per minute than the limit.',
-    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
-  },
-  rpd: {
-    what: 'More requests per day than the limit.',
-    todo: 'Raise it under Limits, or wait: the day is 24 hours from its first call.',
-  },
-  tpm: {
-    what: 'More tokens per minute than the limit.',
-    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
-  },
-  budget_project: {
-    what: 'The project’s monthly budget is used up.',
-    todo: 'Raise it under Projects, or wait for the next month (UTC).',
-  },
-  budget_org: {
-    what: 'The organization’s monthly budget is used up.',
-    todo: 'Raise it under Settings, or wait for the next month (UTC).',
-  },
+  ...Object.fromEntries(LIMITS.map((row) => [refusalReason(row), { what: row.what, todo: row.todo }])),
   budget_never_fits: {
     what: 'One call may cost more than the whole hard budget.',
     todo: 'Let the agent ask for fewer output tokens, or raise the budget.',

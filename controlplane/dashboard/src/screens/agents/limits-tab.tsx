@@ -1,4 +1,5 @@
 /** How much the agent may do, and when somebody is told. */
+import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useWhyNot } from '../../api/role.js';
@@ -8,17 +9,19 @@ import { GuardedButton } from '../../parts/guarded-button.js';
 import { ThresholdInput, thresholdsProblem } from '../../parts/threshold-input.js';
 import { toast } from '../../parts/toast.js';
 import { type Agent, useChangeAgent } from '../../resources/agents.js';
+import { ratesAre } from './rates-are.js';
 
 const CENTS = 100;
 const numberOr = (value: number | string): number | null => (typeof value === 'number' ? value : null);
 
 const LABELS = {
-  budgetCentsMonthly: 'Budget',
+  ...Object.fromEntries(AGENT_LIMITS.map(({ field, label }) => [field, label])),
   usageThresholds: 'Warnings',
-  rpmLimit: 'Requests per minute',
-  rpdLimit: 'Requests per day',
-  tpmLimit: 'Tokens per minute',
 };
+
+/** `{field: make(…)}` over the rates. */
+const byRate = <T,>(make: (row: RateLimit) => T) =>
+  Object.fromEntries(RATE_LIMITS.map((row) => [row.field, make(row)])) as { [field in RateLimit['field']]: T };
 
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useChangeAgent(agent.id);
@@ -26,22 +29,18 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const form = useForm({
     initialValues: {
       budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
-      rpm: agent.rpmLimit as number | string,
-      rpd: agent.rpdLimit as number | string,
-      tpm: (agent.tpmLimit ?? '') as number | string,
       thresholds: agent.usageThresholds.map(String),
+      ...byRate(({ field }): number | string => agent[field] ?? ''),
     },
     validate: {
       thresholds: thresholdsProblem,
     },
   });
-  const save = form.onSubmit(({ budget, rpm, rpd, tpm, thresholds }) =>
+  const save = form.onSubmit(({ budget, thresholds, ...rates }) =>
     change.mutate(
       {
         budgetCentsMonthly: toCents(budget),
-        rpmLimit: numberOr(rpm),
-        rpdLimit: numberOr(rpd),
-        tpmLimit: numberOr(tpm),
+        ...byRate(({ field }) => numberOr(rates[field])),
         usageThresholds: thresholds.map(Number),
       },
       {
@@ -84,30 +83,20 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
           <div>
             <Title order={2}>Rates</Title>
             <Text size="sm" c="dimmed">
-              Over any 60 seconds, and over 24 hours from the first call. Empty: the gateway’s default for requests, no
-              limit for tokens.
+              {ratesAre(RATE_LIMITS)}
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
-            <NumberInput
-              label="Requests per minute"
-              {...numbers}
-              {...form.getInputProps('rpm')}
-              error={problem.at('rpmLimit')}
-            />
-            <NumberInput
-              label="Requests per day"
-              {...numbers}
-              {...form.getInputProps('rpd')}
-              error={problem.at('rpdLimit')}
-            />
-            <NumberInput
-              label="Tokens per minute"
-              placeholder="no limit"
-              {...numbers}
-              {...form.getInputProps('tpm')}
-              error={problem.at('tpmLimit')}
-            />
+            {RATE_LIMITS.map(({ field, label, default: fallback }) => (
+              <NumberInput
+                key={field}
+                label={label}
+                {...(fallback === null ? { placeholder: 'no limit' } : {})}
+                {...numbers}
+                {...form.getInputProps(field)}
+                error={problem.at(field)}
+              />
+            ))}
           </SimpleGrid>
           <Group justify="flex-end">
             <GuardedButton needs="admin" type="submit" loading={change.isPending}>

@@ -1,15 +1,21 @@
 /** Whose calls were refused, with the limits that are theirs. */
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Anchor, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api/api.js';
-import { count } from '../../format/format.js';
+import { count, NONE } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { DataTable } from '../../parts/data-table.js';
 import { Nothing } from '../../parts/nothing.js';
 import type { rangeOf } from '../../parts/range-control.js';
+import type { Agent } from '../../resources/agents.js';
 
 const SHOWN = 10;
+
+type Listed = Extract<RateLimit, { inLists: true }>;
+const LISTED = RATE_LIMITS.filter((row): row is Listed => row.inLists);
+const limit = (value: number | null): string => (value === null ? NONE : count(value));
 
 interface RefusedAgentsProps {
   readonly range: ReturnType<typeof rangeOf>;
@@ -41,8 +47,12 @@ export function RefusedAgents({ range, onChoose }: RefusedAgentsProps) {
         },
         { header: 'Refused', numeric: true, cell: ({ rejectedRequests }) => count(rejectedRequests) },
         { header: 'Let through', numeric: true, cell: ({ requests }) => count(requests) },
-        { header: 'Per minute', numeric: true, cell: ({ rpmLimit }) => count(rpmLimit), wideOnly: true },
-        { header: 'Per day', numeric: true, cell: ({ rpdLimit }) => count(rpdLimit), wideOnly: true },
+        ...LISTED.map(({ label, field }) => ({
+          header: label.replace('Requests per', 'Per'),
+          numeric: true,
+          cell: (agent: Pick<Agent, Listed['field']>) => limit(agent[field]),
+          wideOnly: true,
+        })),
         {
           header: 'This month',
           cell: ({ monthCents, budgetCentsMonthly }) => (

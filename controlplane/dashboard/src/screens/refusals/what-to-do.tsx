@@ -1,4 +1,5 @@
 /** What a reason means, what to do about it, and the way there. */
+import { LIMITS, refusalReason } from '@acg/base/limits';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { adviceOf } from '../../parts/refusal-advice.js';
@@ -13,6 +14,13 @@ const limits: Way = { label: 'Its limits', to: '?tab=limits' };
 const providers: Way = { label: 'Its providers', to: '?tab=providers' };
 const page: Way = { label: 'Its page', to: '' };
 
+const WAY_TO_LIMIT = {
+  agent_provider: limits,
+  agent: limits,
+  project: { label: 'Projects', to: '/projects' },
+  org: { label: 'Settings', to: '/settings?tab=organization' },
+};
+
 const WAYS: Readonly<Record<string, Way>> = {
   not_assigned: providers,
   needs_credentials: providers,
@@ -20,14 +28,9 @@ const WAYS: Readonly<Record<string, Way>> = {
   unknown_provider: { label: 'How to connect', to: '?tab=connect' },
   paused: page,
   revoked: page,
-  budget: limits,
+  ...Object.fromEntries(LIMITS.map((row) => [refusalReason(row), WAY_TO_LIMIT[row.scope]])),
   budget_never_fits: limits,
   budget_in_flight: limits,
-  rpm: limits,
-  rpd: limits,
-  tpm: limits,
-  budget_project: { label: 'Projects', to: '/projects' },
-  budget_org: { label: 'Settings', to: '/settings?tab=organization' },
   unauthorized: { label: 'Keys', to: '/keys' },
   agent_out_of_scope: { label: 'Keys', to: '/keys' },
 };

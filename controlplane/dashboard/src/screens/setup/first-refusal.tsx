@@ -1,4 +1,5 @@
 /** A refused call is news, too: it has reached the gateway. Says why, and leads to what mends it. */
+import { AGENT_LIMITS, refusalReason } from '@acg/base/limits';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
@@ -27,10 +28,7 @@ const FIXES: Readonly<Record<string, Fix>> = {
   paused: { label: 'To the agent', tab: 'overview' },
   revoked: TOKEN,
   unauthorized: TOKEN,
-  budget: LIMITS,
-  rpm: LIMITS,
-  rpd: LIMITS,
-  tpm: LIMITS,
+  ...Object.fromEntries(AGENT_LIMITS.map((row) => [refusalReason(row), LIMITS])),
 };
 
 interface FirstRefusalProps {
