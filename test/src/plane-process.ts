@@ -20,6 +20,8 @@ export class TestPlane {
     readonly env: Readonly<Record<string, string>>,
     /** The program; another build of the plane when given. */
     readonly script = fileURLToPath(new URL(`../../${plane}/dist/main.js`, import.meta.url)),
+    /** Options of Node. */
+    readonly nodeOptions: readonly string[] = [],
   ) {}
 
   /** Starts (again) and resolves when it listens; rejects with what it printed when it ends before. */
@@ -27,6 +29,7 @@ export class TestPlane {
     const child = fork(this.script, [], {
       env: { PATH: process.env.PATH, ...this.env, ...extraEnv },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [...this.nodeOptions],
     });
     this.#child = child;
     for (const stream of [child.stdout!, child.stderr!]) {
@@ -46,6 +49,21 @@ export class TestPlane {
 
   get pid(): number {
     return this.#child!.pid!;
+  }
+
+  /** Asks over IPC what a module loaded by `nodeOptions` answers; the answer is the next message with that field. */
+  ask<T>(question: object, field: keyof T & string): Promise<T> {
+    const child = this.#child!;
+    return new Promise((resolve, reject) => {
+      const onMessage = (message: object): void => {
+        if (!(field in message)) return;
+        child.off('message', onMessage).off('exit', onExit);
+        resolve(message as T);
+      };
+      const onExit = (): void => reject(new Error(`${this.plane} ended before it answered`));
+      child.on('message', onMessage).once('exit', onExit);
+      child.send(question);
+    });
   }
 
   /** SIGSTOP: its sockets stay open, and nothing answers. */

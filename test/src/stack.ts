@@ -16,6 +16,8 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A migrated or empty database; absent: a new one from the test server, dropped at the end. */
   readonly database?: StackDatabase;
+  /** Options of Node for every plane. */
+  readonly nodeOptions?: readonly string[];
   /** Extra environment of data planes only. */
   readonly dataPlaneEnv?: Readonly<Record<string, string>>;
 }
@@ -77,7 +79,8 @@ export class Stack {
       writeFileSync(env.PRICES_FILE, JSON.stringify(options.prices));
     }
     const apiUrl = `http://127.0.0.1:${await freePort()}`;
-    const stack = new Stack(options, database, new TestPlane('controlplane', env), home, apiUrl, await freePort());
+    const control = new TestPlane('controlplane', env, undefined, options.nodeOptions);
+    const stack = new Stack(options, database, control, home, apiUrl, await freePort());
     await stack.startControl();
     return stack;
   }
@@ -96,7 +99,7 @@ export class Stack {
   ): Promise<{ plane: TestPlane; url: string; metricsUrl: string }> {
     const dataDir = mkdtempSync(join(this.home, 'data-'));
     this.#homes.push(dataDir);
-    const plane = new TestPlane('dataplane', {
+    const settings = {
       GATEWAY_DATA_DIR: dataDir,
       DATAPLANE_PORT: '0',
       DATAPLANE_METRICS_PORT: '0',
@@ -107,7 +110,8 @@ export class Stack {
       ...(this.options.redisUrl === undefined ? {} : { REDIS_URL: this.options.redisUrl }),
       ...this.options.dataPlaneEnv,
       ...env,
-    });
+    };
+    const plane = new TestPlane('dataplane', settings, undefined, this.options.nodeOptions);
     this.#dataPlanes.push(plane);
     const ready = await plane.start();
     const metricsUrl = `http://127.0.0.1:${ready.metricsPort}`;

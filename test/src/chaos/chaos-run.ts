@@ -1,8 +1,11 @@
 /** One run: traffic, faults as planned, healing, and what is there to be looked at in the end. */
 import { until } from '../stack.js';
+import type { PlannedBurst } from './burst-plan.js';
 import { Deliveries } from './deliveries.js';
+import { heldBytesOf } from './held-bytes.js';
 import type { FaultTrace } from './history.js';
 import { holdingsOf } from './holdings.js';
+import type { HeldFigures } from './invariants/held.js';
 import { DESCRIPTORS_MORE_MAX, type Holdings, type ProcessFigures } from './invariants/processes.js';
 import { SecretWatch } from './invariants/secrets.js';
 import { atRest, type LedgerView, readLedger } from './ledger-view.js';
@@ -20,9 +23,13 @@ const LAST_LINES = 12;
 const SLOW_MS = 3_000;
 /** Generous: others may use the machine. */
 const PATIENCE_MS = 240_000;
+/** Through each data plane: until its code is compiled and its caches are full, then those that are measured. */
+const STEADY_WARM_UP = 1_000;
+const STEADY_CALLS = 2_000;
 
 interface RunOptions {
   readonly plan: readonly PlannedFault[];
+  readonly bursts: readonly PlannedBurst[];
   readonly durationMs: number;
   readonly say: (text: string) => void;
 }
@@ -52,25 +59,49 @@ export class ChaosRun {
     const minutes = this.#options.durationMs / 60_000;
     this.deliveries = await Deliveries.start(['/a', '/b']);
     const { url } = this.deliveries.receiver;
-    this.tenants = await makeTenants(this.world.stack, minutes, this.world.ownProviderUrl, url);
+    const { bursts } = this.#options;
+    const { ownProviderUrl, stack } = this.world;
+    this.tenants = await makeTenants(stack, { minutes, bursts, ownProviderUrl, receiverUrl: url });
     this.secrets = new SecretWatch(secretsOf(this.world, this.tenants));
     this.traffic = new Traffic(this.world.dataPlanes, this.secrets);
   }
 
   /** Resolves when all faults are over and all calls have ended. */
   async run(): Promise<void> {
-    const { plan, durationMs } = this.#options;
-    this.traffic.start(this.tenants.agents);
+    const { plan, bursts, durationMs } = this.#options;
+    await this.traffic.warmUp(this.tenants.lasting);
+    this.traffic.start(this.tenants.lasting);
     this.#startedAt = Date.now();
     const watch = setInterval(() => this.#watch(), WATCH_MS);
     try {
       const warm = this.#at(QUIET_MS - 1_000).then(() => this.#noteHoldings());
       const faults = plan.map((fault) => this.#at(fault.atMs).then(() => this.#makeInTime(fault)));
-      await Promise.all([warm, ...faults, this.#at(durationMs)]);
+      const all = bursts.map(({ atMs }, i) => this.#at(atMs).then(() => this.traffic.burst(this.tenants.bursts[i]!)));
+      await Promise.all([warm, ...faults, ...all, this.#at(durationMs)]);
       await this.traffic.stop();
     } finally {
       clearInterval(watch);
     }
+  }
+
+  /** What each plane holds more after many calls without any fault: a leak too small to be seen under the noise of faults. */
+  async heldFigures(): Promise<HeldFigures[]> {
+    const planes = this.world.processes.filter(({ victim }) => victim !== 'provider');
+    const measured = async (calls: number): Promise<number[]> => {
+      await this.traffic.steady(this.tenants.steady, calls);
+      await until(() => atRest(this.world), 'calls and usage to be done with', PATIENCE_MS);
+      return Promise.all(planes.map(({ plane }) => heldBytesOf(plane)));
+    };
+    const before = await measured(STEADY_WARM_UP);
+    const after = await measured(STEADY_CALLS);
+    // Control planes book the calls of all data planes; which of them books whose is open.
+    const callsOf = (victim: string): number => (victim.startsWith('data') ? STEADY_CALLS : 3 * STEADY_CALLS);
+    return planes.map(({ victim }, i) => ({
+      name: victim,
+      calls: callsOf(victim),
+      grownBytes: after[i]! - before[i]!,
+      heldBytes: after[i]!,
+    }));
   }
 
   /** Waits until nothing more can come. */

@@ -60,12 +60,16 @@ export interface BookedCall {
   readonly callId: string | null;
   readonly agent: string;
   readonly costNanos: number;
+  /** In and out. */
+  readonly tokens: number;
 }
 
+/** Null: above all that the run sends, or none. */
 export interface AgentTerms {
   readonly agent: string;
-  /** Null: above all that the run sends. */
   readonly rpmLimit: number | null;
+  readonly rpdLimit: number | null;
+  readonly tpmLimit: number | null;
   readonly budgetNanos: number | null;
   readonly hardBudget: boolean;
   readonly refusesWithoutStore: boolean;

@@ -12,6 +12,7 @@ interface Row {
   readonly path: string;
   readonly bytes_in: number;
   readonly cost_nanos: number;
+  readonly tokens: number;
 }
 
 export interface LedgerView {
@@ -29,7 +30,10 @@ export async function readLedger(
 ): Promise<LedgerView> {
   const { sql } = postgres;
   const names = new Map(agents.map(({ id, agent }) => [id, agent]));
-  const rows = await sql<Row[]>`select id, agent_id, method, path, bytes_in, cost_nanos from usage_records`;
+  const rows = await sql<Row[]>`
+    select id, agent_id, method, path, bytes_in, cost_nanos,
+           tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out as tokens
+    from usage_records`;
   const [hours] = await sql<{ requests: number; cost: number }[]>`
     select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(cost_nanos), 0)::bigint as cost from usage_hourly`;
   const [month] = await sql<{ spent: number }[]>`
@@ -43,6 +47,7 @@ export async function readLedger(
       callId: tags.callOf(row.agent_id, row.method, row.path, row.bytes_in),
       agent: names.get(row.agent_id) ?? '',
       costNanos: row.cost_nanos,
+      tokens: row.tokens,
     })),
     sums: { requests: hours!.requests, costNanos: hours!.cost, spentNanos: month!.spent },
     setAside: poison!.count,

@@ -6,6 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { burstsOf } from './burst-plan.js';
 import { ChaosRun } from './chaos-run.js';
 import { endDescendants } from './end-descendants.js';
 import { planOf } from './plan.js';
@@ -23,7 +24,8 @@ if (!Number.isInteger(seed) || seed < 0 || !(minutes >= 0.5 && minutes <= 600)) 
   console.error('--seed is a whole number, --minutes 0.5 to 600');
   process.exit(EXIT_USAGE);
 }
-const plan = planOf(seed, minutes * MINUTE_MS);
+const durationMs = minutes * MINUTE_MS;
+const plan = planOf(seed, durationMs);
 const startedAt = Date.now();
 const say = (text: string): void =>
   console.log(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
@@ -53,7 +55,7 @@ process.on('uncaughtException', (error) => {
 });
 
 console.log(`seed ${seed}, ${minutes} minutes, ${plan.length} faults`);
-const run = new ChaosRun({ plan, durationMs: minutes * MINUTE_MS, say });
+const run = new ChaosRun({ plan, bursts: burstsOf(plan, durationMs), durationMs, say });
 let exitCode = 1;
 let progress: NodeJS.Timeout | undefined;
 try {
@@ -66,11 +68,13 @@ try {
     );
   }, PROGRESS_MS);
   await run.run();
-  say('healed: waiting for usage and events');
+  say('healed: many calls without faults, to see what they leave in memory');
+  const held = await run.heldFigures();
+  say('waiting for usage and events');
   const ledger = await run.settle();
   const figures = await run.figures();
   run.lookAtLogs();
-  const report = reportOn(run, ledger, figures);
+  const report = reportOn(run, ledger, figures, held);
   console.log(printed(report));
   exitCode = Object.values(report.broken).every((problems) => problems.length === 0) ? 0 : 1;
 } catch (error) {

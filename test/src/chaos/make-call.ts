@@ -1,5 +1,6 @@
 /** The calls of each kind: what is sent, and what a whole answer must look like. */
 import { createHash, randomBytes } from 'node:crypto';
+import { type CallPurpose, idFor } from './call-purpose.js';
 import { CallTags } from './call-tags.js';
 import type { CallKind } from './history.js';
 import type { HttpCall } from './http-call.js';
@@ -11,7 +12,7 @@ const CHAT_PATH = '/v1/chat/completions';
 const CHAT_BYTES_MIN = 320;
 const UPLOAD_BYTES = { min: 1_000, max: 400_000 };
 const OBJECT_BYTES = 16_000;
-const OUTPUT_MAX = 64;
+const OUTPUT_MAX = { lane: 64, steady: 64, burst: 800 } as const;
 const DONE = 'data: [DONE]\n\n';
 const CUT = '"code":"budget_cut"}}\n\n';
 const LAST_WORD = 'word-9';
@@ -20,13 +21,13 @@ export class CallMaker {
   readonly tags = new CallTags();
   #made = 0;
 
-  nextId(): string {
-    return `call-${++this.#made}`;
+  nextId(purpose: CallPurpose = 'lane'): string {
+    return idFor(purpose, ++this.#made);
   }
 
-  chat(agent: ChaosAgent, plane: DataPlane, streamed: boolean): HttpCall {
-    const id = this.nextId();
-    const body = this.#chatBody(agent, id, streamed);
+  chat(agent: ChaosAgent, plane: DataPlane, streamed: boolean, purpose: CallPurpose = 'lane'): HttpCall {
+    const id = this.nextId(purpose);
+    const body = this.#chatBody(agent, id, streamed, OUTPUT_MAX[purpose]);
     this.tags.note(id, agent.id, 'POST', CHAT_PATH, body.length);
     return {
       ...common(id, streamed ? 'stream' : 'chat', agent, plane, `openai${CHAT_PATH}`),
@@ -52,8 +53,8 @@ export class CallMaker {
     };
   }
 
-  echo(agent: ChaosAgent, plane: DataPlane): HttpCall {
-    const id = this.nextId();
+  echo(agent: ChaosAgent, plane: DataPlane, purpose: CallPurpose = 'lane'): HttpCall {
+    const id = this.nextId(purpose);
     this.tags.note(id, agent.id, 'GET', `/echo/${id}`, 0);
     return {
       ...common(id, 'echo', agent, plane, `${OWN_SLUG}/echo/${id}`),
@@ -90,14 +91,14 @@ export class CallMaker {
     return `/v1/proxy/${OWN_SLUG}/ws/${id}`;
   }
 
-  #chatBody(agent: ChaosAgent, id: string, stream: boolean): Buffer {
+  #chatBody(agent: ChaosAgent, id: string, stream: boolean, outputMax: number): Buffer {
     const length = this.tags.nextLength(agent.id, CHAT_BYTES_MIN);
     const of = (content: string): string =>
       JSON.stringify({
         model: 'gpt-4o',
         user: id,
         stream,
-        max_completion_tokens: OUTPUT_MAX,
+        max_completion_tokens: outputMax,
         messages: [{ role: 'user', content }],
       });
     return Buffer.from(of('x'.repeat(length - of('').length)));

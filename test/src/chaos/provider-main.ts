@@ -1,14 +1,17 @@
 /** The providers of a chaos run as one process: OpenAI, S3 and a tenant's own. `{ports, journal}` as JSON argument. */
 import type { Answer } from '../providers/answer.js';
 import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
+import { type Body, OpenAiStandIn } from '../providers/openai.js';
 import { S3StandIn } from '../providers/s3.js';
 import type { SeenRequest } from '../providers/stand-in.js';
+import { purposeOf } from './call-purpose.js';
 import { Journal } from './journal.js';
 import { startOwnProvider } from './own-provider.js';
 import { OWN_KEY, type ProviderSettings } from './provider-settings.js';
 
 const PAUSE_MS_MAX = 120;
+/** Fewer than a body has bytes. */
+const PROMPT_TOKENS = 200;
 
 const settings = JSON.parse(process.env.CHAOS_PROVIDER!) as ProviderSettings;
 const journal = new Journal(settings.journal);
@@ -16,8 +19,17 @@ const journal = new Journal(settings.journal);
 class SeenOpenAi extends OpenAiStandIn {
   protected override answer(request: SeenRequest): Answer {
     this.requests.length = 0; // nobody asks for them, and the run is long
-    journal.seen(userOf(request));
-    return { ...super.answer(request), pauseMs: Math.random() * PAUSE_MS_MAX };
+    const id = userOf(request);
+    journal.seen(id);
+    const isHurried = purposeOf(id) === 'steady';
+    return { ...super.answer(request), ...(isHurried ? {} : { pauseMs: Math.random() * PAUSE_MS_MAX }) };
+  }
+
+  /** A call of a burst uses nearly all that it may, so that a budget carries as many of them as were let in, and no more. */
+  protected override chatUsage(body: Body): object {
+    if (purposeOf(String(body.user)) !== 'burst') return super.chatUsage(body);
+    const completion_tokens = Number(body.max_completion_tokens);
+    return { prompt_tokens: PROMPT_TOKENS, completion_tokens, total_tokens: PROMPT_TOKENS + completion_tokens };
   }
 
   protected override answered(request: SeenRequest): void {

@@ -2,8 +2,10 @@
 import type { ChaosRun } from './chaos-run.js';
 import type { CallTrace, FaultTrace } from './history.js';
 import { answersExplained } from './invariants/answers.js';
-import { hardBudgetsKept, hardSpends } from './invariants/budgets.js';
+import { type HardSpend, hardBudgetsKept, hardSpends } from './invariants/budgets.js';
 import { exactlyOnce } from './invariants/exactly-once.js';
+import { type HeldFigures, nothingHeldPerCall } from './invariants/held.js';
+import { noLateAdmissions } from './invariants/late-admissions.js';
 import { limitsKept } from './invariants/limits.js';
 import { type ProcessFigures, processesSound } from './invariants/processes.js';
 import { budgetEventsDelivered } from './invariants/webhooks.js';
@@ -18,8 +20,15 @@ export interface Report {
 
 const MIB = 1_048_576;
 const SHOWN_MAX = 12;
+/** Of a budget: no further call fits. */
+const USED_UP = 0.8;
 
-export function reportOn(run: ChaosRun, ledger: LedgerView, figures: readonly ProcessFigures[]): Report {
+export function reportOn(
+  run: ChaosRun,
+  ledger: LedgerView,
+  figures: readonly ProcessFigures[],
+  held: readonly HeldFigures[],
+): Report {
   const { calls } = run.traffic;
   const { faults, tenants, world, secrets } = run;
   const { agents } = tenants;
@@ -27,6 +36,7 @@ export function reportOn(run: ChaosRun, ledger: LedgerView, figures: readonly Pr
   const sightings = world.journal.read();
   const storeAway = storeAwayOf(run, faults);
   const limits = limitsKept({ agents, calls, sightings, storeAway });
+  const admissions = noLateAdmissions({ agents, calls, sightings, booked, faults, storeAway });
   const spends = hardSpends({ agents, calls, booked, faults, storeAway });
   const deliveries = run.deliveries.received(tenants);
   const broken = {
@@ -34,6 +44,7 @@ export function reportOn(run: ChaosRun, ledger: LedgerView, figures: readonly Pr
     'no record is set aside': setAside === 0 ? [] : [`${setAside} records could not be booked`],
     'no limit is exceeded': limits.broken,
     'hard budgets are kept': hardBudgetsKept(spends),
+    'nothing passes when budget or tokens are known to be used up': admissions.broken,
     'no secret is in a log or an answer': secrets.broken,
     'every answer is explained': answersExplained({ agents, calls, faults, storeAway }),
     'budget events arrive under one id': [
@@ -41,22 +52,36 @@ export function reportOn(run: ChaosRun, ledger: LedgerView, figures: readonly Pr
       ...(failedDeliveries === 0 ? [] : [`${failedDeliveries} deliveries were given up`]),
     ],
     'processes hold what they held, and live': processesSound(figures, run.unexpectedEnds),
+    'no process holds more with every call': nothingHeldPerCall(held),
   };
   const away = storeAway.reduce((sum, { from, to }) => sum + to - from, 0);
   const facts = [
     `calls: ${calls.length} (${countsOf(calls.map(({ kind }) => kind))}), at the provider ${sightings.length}, booked ${booked.length}`,
     `ends: ${countsOf(calls.map(endOf))}`,
     `faults: ${faults.length}, left out ${run.leftOut} (${countsOf(faults.map(({ victim, action }) => `${victim.replace(/-\d$/, '')} ${action}`))})`,
-    `counter store away for ${Math.round(away / 1_000)} s in all; windows at their limit: ${limits.fullWindows}`,
-    ...spends.map((one) => `${one.agent}: ${percent(one.spentNanos, one.budgetNanos)} of its hard budget spent`),
+    `counter store away for ${Math.round(away / 1_000)} s in all; windows at their limit: ${limits.fullWindows}; budgets and minutes of tokens used up: ${admissions.reached}`,
+    spendFacts(spends),
     `deliveries: ${deliveries.length} requests, ${new Set(deliveries.map(({ deliveryId }) => deliveryId)).size} ids`,
     `${Math.round(secrets.chars / MIB)} Mi characters looked at for secrets`,
+    ...held.map(
+      ({ name, calls: served, grownBytes, heldBytes }) =>
+        `${name}: holds ${mib(heldBytes)} MiB, ${Math.round(grownBytes / served)} bytes a call more after ${served} calls`,
+    ),
     ...figures.map(
       ({ name, before, after }) =>
         `${name}: ${mib(before.residentBytes)} → ${mib(after.residentBytes)} MiB, ${before.descriptors} → ${after.descriptors} descriptors`,
     ),
   ];
   return { broken, facts };
+}
+
+/** How far hard budgets were used, and how far where their bound holds. */
+function spendFacts(spends: readonly HardSpend[]): string {
+  const most = (of: (one: HardSpend) => number): string =>
+    percent(Math.max(0, ...spends.map((one) => of(one) / one.budgetNanos)), 1);
+  const usedUp = spends.filter(({ spentNanos, budgetNanos }) => spentNanos >= USED_UP * budgetNanos).length;
+  const inside = most(({ spentNanos, outsideNanos }) => spentNanos - outsideNanos);
+  return `hard budgets: ${spends.length}, used up ${usedUp}; most spent ${inside}, with what the bound does not cover ${most(({ spentNanos }) => spentNanos)}`;
 }
 
 /** As the data planes said, and while a fault was on the store: a primary that dies takes its last writes along. */

@@ -1,13 +1,19 @@
 /** All that must be in no log and in no answer. */
 import { REAL } from '../providers/credentials.js';
 import { SENTINEL_PASSWORD } from '../redis-sentinel.js';
+import { BURST_KINDS } from './burst-plan.js';
 import { DATABASE_PASSWORD } from './postgres-part.js';
 import { OWN_KEY } from './provider-settings.js';
 import type { Tenants } from './tenants.js';
 import type { World } from './world.js';
 
-export function secretsOf({ stack }: World, { agents, webhookSecrets }: Tenants): Record<string, string> {
+/** Of the many bursts the first of each kind: every answer is searched for every secret. */
+export function secretsOf(
+  { stack }: World,
+  { lasting, steady, bursts, webhookSecrets }: Tenants,
+): Record<string, string> {
   const { INTERNAL_TOKEN, JWT_SECRET, MASTER_KEYS } = stack.control.env;
+  const agents = [...lasting, ...steady, ...bursts.slice(0, BURST_KINDS.length)];
   return {
     'the credential of openai': REAL.openai,
     'the secret key of s3': REAL.s3.secretAccessKey,

@@ -15,6 +15,12 @@ import type { DataPlane } from './world.js';
 const IDLE_MS = 3_000;
 const FAILED_PAUSE_MS = 700;
 const SOCKET_MESSAGES_MAX = 60;
+/** Of a burst, and the calls of each of its lanes. One that is refused is soon tried again. */
+const BURST = { lanes: 24, calls: 6, pauseMs: 20, failedPauseMs: 400 };
+/** What is counted after a call takes a moment to be known, so these bursts have to last. */
+const LASTING_BURST = { lanes: 8, calls: 16, pauseMs: 20, failedPauseMs: 500 };
+/** Calls at once to each data plane, after the faults. */
+const STEADY_LANES = 12;
 
 type Lane = (maker: CallMaker, plane: DataPlane, send: Send) => Promise<CallTrace>;
 type Send = (call: Parameters<typeof sendCall>[0]) => Promise<CallTrace>;
@@ -23,6 +29,9 @@ interface LaneOptions {
   readonly agent: ChaosAgent;
   readonly lanes: number;
   readonly pauseMs: number;
+  readonly failedPauseMs?: number;
+  /** Unless the traffic is stopped before. */
+  readonly calls?: number;
   readonly run: Lane;
 }
 
@@ -44,6 +53,17 @@ export class Traffic {
     return this.#underWay;
   }
 
+  /** A call of each agent through each data plane, one after the other: cold code is not what a run is about. */
+  async warmUp(agents: readonly ChaosAgent[]): Promise<void> {
+    const connections = new Agent();
+    const through = async (plane: DataPlane): Promise<void> => {
+      for (const agent of agents) {
+        this.calls.push(await sendCall(this.maker.chat(agent, plane, false), connections, this.#secrets));
+      }
+    };
+    await Promise.all(this.#planes.map(through));
+  }
+
   start(agents: readonly ChaosAgent[]): void {
     for (const agent of agents) {
       for (const options of lanesOf(agent, this.#secrets)) {
@@ -52,23 +72,55 @@ export class Traffic {
     }
   }
 
+  /** Many calls at once, more than the agent's limit lets pass. */
+  burst(agent: ChaosAgent): void {
+    const isCountedAfter = agent.tpmLimit !== null || (agent.budgetNanos !== null && !agent.hardBudget);
+    const { lanes, ...rest } = isCountedAfter ? LASTING_BURST : BURST;
+    for (let i = 0; i < lanes; i++) {
+      const run: Lane = (maker, plane, send) => send(maker.chat(agent, plane, i % 2 === 0, 'burst'));
+      this.#lanes.push(this.#lane({ agent, lanes, ...rest, run }));
+    }
+  }
+
+  /** So many calls through each data plane, one after the other in a few lanes, when there are no faults any more. */
+  async steady(agents: readonly ChaosAgent[], callsPerPlane: number): Promise<void> {
+    const lane = async (plane: DataPlane, first: number): Promise<void> => {
+      const connections = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
+      for (let call = first; call < callsPerPlane; call += STEADY_LANES) {
+        const agent = agents[call % agents.length]!;
+        const { maker } = this;
+        const made =
+          call % 4 < 2 ? maker.chat(agent, plane, call % 8 < 4, 'steady') : maker.echo(agent, plane, 'steady');
+        this.calls.push(await sendCall(made, connections, this.#secrets));
+      }
+      connections.destroy();
+    };
+    const lanes = this.#planes.flatMap((plane) => Array.from({ length: STEADY_LANES }, (_, i) => lane(plane, i)));
+    await Promise.all(lanes);
+  }
+
   /** No new calls; resolves when those under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#lanes);
   }
 
-  async #lane({ pauseMs, run }: LaneOptions): Promise<void> {
+  async #lane({
+    pauseMs,
+    failedPauseMs = FAILED_PAUSE_MS,
+    calls = Number.POSITIVE_INFINITY,
+    run,
+  }: LaneOptions): Promise<void> {
     const connections = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
     const send: Send = (call) => sendCall(call, connections, this.#secrets);
-    while (!this.#stopped) {
+    for (let made = 0; made < calls && !this.#stopped; made++) {
       const plane = this.#planes[Math.floor(Math.random() * this.#planes.length)]!;
       this.#underWay++;
       const trace = await run(this.maker, plane, send);
       this.#underWay--;
       this.calls.push(trace);
       const failed = trace.status === null || trace.status >= 400;
-      const ms = (failed ? FAILED_PAUSE_MS : pauseMs) * (0.5 + Math.random());
+      const ms = (failed ? failedPauseMs : pauseMs) * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, ms));
     }
     connections.destroy();
@@ -81,6 +133,7 @@ function lanesOf(agent: ChaosAgent, secrets: SecretWatch): LaneOptions[] {
   const stream: Lane = (maker, plane, send) => send(maker.chat(agent, plane, true));
   if (agent.hardBudget) return [lane(2, 150, chat), lane(2, 150, stream)];
   if (agent.rpmLimit !== null) return [lane(3, 400, chat)];
+  if (agent.tpmLimit !== null) return [lane(1, 300, chat), lane(1, 300, stream)];
   if (agent.budgetNanos !== null) return [lane(1, 300, chat), lane(1, 300, stream)];
   return [
     lane(3, 150, chat),

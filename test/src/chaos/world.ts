@@ -5,6 +5,7 @@ import { freePort } from '../free-port.js';
 import { TestPlane } from '../plane-process.js';
 import { Stack } from '../stack.js';
 import { TcpProxy } from '../tcp-proxy.js';
+import { HELD_PROBE } from './held-bytes.js';
 import { Journal } from './journal.js';
 import { type Part, PostgresVictim, ProcessPart, RedisVictim } from './part.js';
 import type { Victim } from './plan.js';
@@ -61,6 +62,7 @@ export class World {
         ABUSE_REJECTIONS: '1000000',
       },
       dataPlaneEnv: { COUNTERS_TIMEOUT_MS },
+      nodeOptions: HELD_PROBE,
     });
     this.#stops.push(() => this.stack.control.kill());
     await this.#startPlanes();
@@ -107,7 +109,7 @@ export class World {
     const second = await this.#proxy(grpcPort);
     this.#addControl('control-1', stack.control, new URL(stack.apiUrl).port, stack.grpcPort, first);
     const env = { ...stack.control.env, GATEWAY_DATA_DIR: join(stack.home, 'control-2') };
-    const other = new TestPlane('controlplane', env);
+    const other = new TestPlane('controlplane', env, undefined, HELD_PROBE);
     this.#stops.push(() => other.kill());
     const part = this.#addControl('control-2', other, String(apiPort), grpcPort, second);
     await part.start();

@@ -24,19 +24,24 @@ const base = (model: string, object: string) => ({
   model: answeredModel(model),
 });
 
-export function chatAnswer(model: string, content: string): object {
+export function chatAnswer(model: string, content: string, usage: object = CHAT_USAGE): object {
   const message = { role: 'assistant', content, refusal: null, annotations: [] };
   return {
     ...base(model, 'chat.completion'),
     choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
-    usage: CHAT_USAGE,
+    usage,
     service_tier: 'default',
     system_fingerprint: null,
   };
 }
 
 /** The frames of a stream; `usage: null` in every chunk and one more chunk only when usage was asked for. */
-export function chatFrames(model: string, words: readonly string[], includeUsage: boolean): string[] {
+export function chatFrames(
+  model: string,
+  words: readonly string[],
+  includeUsage: boolean,
+  answered: object = CHAT_USAGE,
+): string[] {
   const chunk = (choices: object[], usage: object | null): string => {
     const common = {
       ...base(model, 'chat.completion.chunk'),
@@ -55,7 +60,7 @@ export function chatFrames(model: string, words: readonly string[], includeUsage
   const frames = [chunk([delta({ role: 'assistant', content: '', refusal: null }, null)], null)];
   for (const word of words) frames.push(chunk([delta({ content: word }, null)], null));
   frames.push(chunk([delta({}, 'stop')], null));
-  if (includeUsage) frames.push(chunk([], CHAT_USAGE));
+  if (includeUsage) frames.push(chunk([], answered));
   frames.push('data: [DONE]\n\n');
   return frames;
 }

@@ -1,7 +1,7 @@
 /** OpenAI: chat, responses, embeddings, models, files (multipart), speech (binary). Formats as the provider documents them. */
 import { type Answer, eventStream, prettyJson } from './answer.js';
 import { REAL } from './credentials.js';
-import { chatAnswer, chatFrames } from './openai-chat.js';
+import { CHAT_USAGE, chatAnswer, chatFrames } from './openai-chat.js';
 import { responseAnswer, responseFrames } from './openai-responses.js';
 import { type SeenRequest, StandIn } from './stand-in.js';
 
@@ -44,12 +44,19 @@ export class OpenAiStandIn extends StandIn {
     }
   }
 
+  /** What a chat says that it used. */
+  protected chatUsage(_body: Body): object {
+    return CHAT_USAGE;
+  }
+
   #chat(body: Body): Answer {
     if (typeof body.model !== 'string') return failure(400, 'invalid_request_error', null, 'you must provide a model');
     if (body.model === 'no-such-model') return failure(404, 'invalid_request_error', 'model_not_found', 'no model');
-    if (body.stream !== true) return prettyJson(200, chatAnswer(body.model, this.words.join('')), RATE_HEADERS);
+    if (body.stream !== true)
+      return prettyJson(200, chatAnswer(body.model, this.words.join(''), this.chatUsage(body)), RATE_HEADERS);
     const options = body.stream_options as { include_usage?: boolean } | undefined;
-    return eventStream(chatFrames(body.model, this.words, options?.include_usage === true), RATE_HEADERS);
+    const asked = options?.include_usage === true;
+    return eventStream(chatFrames(body.model, this.words, asked, this.chatUsage(body)), RATE_HEADERS);
   }
 
   #responses(body: Body): Answer {
@@ -59,7 +66,7 @@ export class OpenAiStandIn extends StandIn {
   }
 }
 
-type Body = Record<string, unknown>;
+export type Body = Record<string, unknown>;
 
 const MODEL = { id: 'gpt-5-mini', object: 'model', created: 1_754_425_777, owned_by: 'system' };
 

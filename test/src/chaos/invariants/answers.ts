@@ -48,6 +48,8 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
     wasHurt(call, history.faults, victims, aftermathMs);
   if (status === 429) {
     if (limitType === 'rpm') return because(terms.rpmLimit !== null, true);
+    if (limitType === 'tpm') return because(terms.tpmLimit !== null, true);
+    if (limitType === 'rpd') return because(terms.rpdLimit !== null);
     return because(limitType === 'budget' && terms.budgetNanos !== null);
   }
   if (status === 502 || status === 504) return because(hurt(['provider', call.plane]));

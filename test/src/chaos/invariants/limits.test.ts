@@ -74,3 +74,13 @@ test('limits: calls that did not reach the provider, and those of other agents, 
   const agents = [AGENT, terms('wide')];
   expect(limitsKept({ agents, calls: [...refused, ...others], sightings, storeAway: [] }).broken).toEqual([]);
 });
+
+test('limits: a limit per day holds over any time in which the store was there', () => {
+  const calls = [0, 2, 4].map((minutes, i) => call(String(i), { agent: 'daily', sentAt: T0 + minutes * WINDOW_MS }));
+  const sightings = calls.map(({ id, sentAt }) => sighting(id, sentAt + 1));
+  const agents = [terms('daily', { rpdLimit: 2 })];
+  const look = (storeAway: { from: number; to: number }[]) =>
+    limitsKept({ agents, calls, sightings, storeAway }).broken;
+  expect(look([])).toEqual([expect.stringContaining('daily: 3 calls within a day')]);
+  expect(look([{ from: T0 + WINDOW_MS, to: T0 + WINDOW_MS + 1 }])).toEqual([]);
+});

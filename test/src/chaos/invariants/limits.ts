@@ -1,15 +1,17 @@
 /**
- * No 60 seconds hold more calls of an agent at the provider than its limit, wherever the counter store could be asked.
- * Without the store calls pass unchecked, and a primary that dies takes its last writes along (docs/contract.md#limits):
- * time is cut into stretches in which the store was there, and each of them must keep the limit by itself.
+ * No 60 seconds hold more calls of an agent at the provider than its limit per minute, and no day (here: no run) more than
+ * its limit per day, wherever the counter store could be asked. Without the store calls pass unchecked, and a primary
+ * that dies takes its last writes along (docs/contract.md#limits): time is cut into stretches in which the store was
+ * there, and each of them must keep the limit by itself.
  *
  * When a call was admitted is not seen from outside, only that it was between its client's sending and the provider's
  * reading. A call counts where all of that time lies inside the window and the stretch, so whatever froze on the way
  * cannot make it look like a violation.
  */
-import type { AgentTerms, CallTrace, Interval, Sighting } from '../history.js';
+import { type AgentTerms, type CallTrace, type Interval, overlaps, type Sighting } from '../history.js';
 
 export const WINDOW_MS = 60_000;
+const DAY_MS = 24 * 60 * WINDOW_MS;
 
 interface LimitHistory {
   readonly agents: readonly AgentTerms[];
@@ -26,30 +28,40 @@ interface LimitReport {
 }
 
 export function limitsKept({ agents, calls, sightings, storeAway }: LimitHistory): LimitReport {
-  const seenAt = new Map<string, number>();
-  for (const { callId, seenAt: at } of sightings) seenAt.set(callId, Math.min(at, seenAt.get(callId) ?? at));
+  const seenAt = seenFirst(sightings);
   const broken: string[] = [];
   let fullWindows = 0;
-  for (const { agent, rpmLimit } of agents) {
-    if (rpmLimit === null) continue;
-    const admitted = calls
-      .filter((call) => call.agent === agent && seenAt.has(call.id))
-      .map((call) => ({ from: call.sentAt, to: seenAt.get(call.id)! }))
-      .filter((one) => !storeAway.some((gap) => one.from <= gap.to && gap.from <= one.to))
-      .sort((a, b) => a.from - b.from);
-    for (const [index, first] of admitted.entries()) {
-      const end = Math.min(first.from + WINDOW_MS, nextGap(storeAway, first.to));
-      const count = admitted.slice(index).filter((one) => one.to < end).length;
-      if (count >= rpmLimit) fullWindows++;
-      if (count > rpmLimit) {
-        broken.push(
-          `${agent}: ${count} calls within 60 s from ${new Date(first.from).toISOString()}, ${rpmLimit} allowed`,
-        );
+  for (const { agent, rpmLimit, rpdLimit } of agents) {
+    const limits = [
+      { limit: rpmLimit, windowMs: WINDOW_MS, name: '60 s' },
+      { limit: rpdLimit, windowMs: DAY_MS, name: 'a day' },
+    ];
+    for (const { limit, windowMs, name } of limits) {
+      if (limit === null) continue;
+      const admitted = calls
+        .filter((call) => call.agent === agent && seenAt.has(call.id))
+        .map((call) => ({ from: call.sentAt, to: seenAt.get(call.id)! }))
+        .filter((one) => !storeAway.some((gap) => overlaps(gap, one)))
+        .sort((a, b) => a.from - b.from);
+      for (const [index, first] of admitted.entries()) {
+        const end = Math.min(first.from + windowMs, nextGap(storeAway, first.to));
+        const count = admitted.slice(index).filter((one) => one.to < end).length;
+        if (count >= limit) fullWindows++;
+        if (count <= limit) continue;
+        const since = new Date(first.from).toISOString();
+        broken.push(`${agent}: ${count} calls within ${name} from ${since}, ${limit} allowed`);
         break;
       }
     }
   }
   return { broken, fullWindows };
+}
+
+/** When the provider first saw each call. */
+export function seenFirst(sightings: readonly Sighting[]): Map<string, number> {
+  const seenAt = new Map<string, number>();
+  for (const { callId, seenAt: at } of sightings) seenAt.set(callId, Math.min(at, seenAt.get(callId) ?? at));
+  return seenAt;
 }
 
 function nextGap(storeAway: readonly Interval[], after: number): number {

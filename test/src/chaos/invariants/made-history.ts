@@ -38,6 +38,7 @@ export const record = (callId: string, fields: Partial<BookedCall> = {}): Booked
   callId,
   agent: 'wide',
   costNanos: 10,
+  tokens: 3,
   ...fields,
 });
 
@@ -51,6 +52,8 @@ export const fault = (
 export const terms = (agent: string, fields: Partial<AgentTerms> = {}): AgentTerms => ({
   agent,
   rpmLimit: null,
+  rpdLimit: null,
+  tpmLimit: null,
   budgetNanos: null,
   hardBudget: false,
   refusesWithoutStore: false,

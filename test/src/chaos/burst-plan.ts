@@ -1,0 +1,32 @@
+/**
+ * When many calls at once run against a limit that nobody has used yet: once for each kind before the first fault, then
+ * now and then, and just before each fault that could lose what a limit has counted, so that it strikes in the middle.
+ */
+import type { PlannedFault } from './plan.js';
+import { QUIET_MS } from './plan.js';
+
+/** The limit that is run against. */
+export const BURST_KINDS = ['hard', 'rpm', 'soft', 'rpd', 'tpm'] as const;
+export type BurstKind = (typeof BURST_KINDS)[number];
+
+export interface PlannedBurst {
+  /** After the traffic began. */
+  readonly atMs: number;
+  readonly kind: BurstKind;
+}
+
+const FIRST_MS = 500;
+const UNDISTURBED_APART_MS = 1_200;
+const APART_MS = 8_000;
+const AHEAD_MS = 400;
+
+export function burstsOf(plan: readonly PlannedFault[], durationMs: number): PlannedBurst[] {
+  const bursts: PlannedBurst[] = BURST_KINDS.map((kind, at) => ({ atMs: FIRST_MS + at * UNDISTURBED_APART_MS, kind }));
+  for (let atMs = QUIET_MS, turn = 0; atMs < durationMs - QUIET_MS; atMs += APART_MS, turn++) {
+    bursts.push({ atMs, kind: BURST_KINDS[turn % BURST_KINDS.length]! });
+  }
+  for (const { victim, atMs } of plan) {
+    if (victim === 'redis' || victim.startsWith('data-')) bursts.push({ atMs: atMs - AHEAD_MS, kind: 'hard' });
+  }
+  return bursts.sort((a, b) => a.atMs - b.atMs);
+}
