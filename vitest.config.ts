@@ -20,9 +20,9 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 4,
     // For what never ends. Nothing else depends on time: a busy machine may take as long as it likes.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 90_000, interval: 10 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000, interval: 10 } },
     reporters: ['default'],
   },
 });

@@ -186,7 +186,7 @@ function expectStatus(answer: ApiResponse, status: number): void {
 export async function until(
   condition: () => Promise<boolean> | boolean,
   what: string,
-  timeoutMs = 90_000,
+  timeoutMs = 300_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown = null;

@@ -1,6 +1,6 @@
 /** Waits for a condition that other processes bring about, instead of sleeping. */
 const POLL_MS = 15;
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 
 /** The first value that is neither null, undefined nor false; rejects with `what` when it does not come. */
 export async function until<T>(

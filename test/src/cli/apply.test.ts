@@ -50,7 +50,7 @@ beforeAll(async () => {
   stack = await Stack.start();
   tenant = await stack.tenant();
   acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session });
-}, 240_000);
+});
 afterAll(async () => {
   acg?.remove();
   await stack?.stop();

@@ -31,7 +31,7 @@ beforeAll(async () => {
   gateway = (await stack.addDataPlane()).url;
   acg = new Acg({ ACG_URL: stack.apiUrl, ACG_GATEWAY_URL: gateway });
   await acg.ok(['login', '--with-token'], { input: tenant.session });
-}, 240_000);
+});
 afterAll(async () => {
   acg?.remove();
   await stack?.stop();
@@ -215,7 +215,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed, a second session.
   const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
   expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
-}, 300_000);
+});
 
 test('logs -f: one object a line, each call once, until it is ended', async () => {
   const tenant = await stack.tenant(); // the other one's session has ended
@@ -275,4 +275,4 @@ async function everyCommand(): Promise<string[]> {
 
 beforeAll(async () => {
   for (const group of await commandsIn([])) SUBCOMMANDS.set(group, await commandsIn([group]));
-}, 120_000);
+});

@@ -16,7 +16,7 @@ let acg: Acg;
 beforeAll(async () => {
   stack = await Stack.start();
   tenant = await stack.tenant();
-}, 240_000);
+});
 afterAll(async () => {
   await stack?.stop();
 });

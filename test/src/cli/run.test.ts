@@ -28,7 +28,7 @@ beforeAll(async () => {
   await tenant.account(agent.id, 'anthropic', { apiKey: REAL.anthropic });
   const { url } = await stack.addDataPlane();
   acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session, ACG_GATEWAY_URL: url });
-}, 240_000);
+});
 afterAll(async () => {
   acg?.remove();
   await stack?.stop();

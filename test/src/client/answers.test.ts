@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiResponse, useControlPlane } from '../control-plane.js';
 import { callExample, covered, exampleOf } from '../controlplane/examples/index.js';
 
-vi.setConfig({ testTimeout: 240_000 });
 const plane = useControlPlane();
 const document = JSON.parse(readFileSync(new URL('../../../controlplane/openapi.json', import.meta.url), 'utf8'));
 // Unions of types and tuples of any length are meant; what openapi.json has beside JSON Schema is not.

@@ -5,12 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
 import type { Caller, ExampleCall } from './examples/example.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 
-vi.setConfig({ testTimeout: 240_000 }); // each test walks all routes
 const plane = useControlPlane();
 const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 const TOKENS = ['token: viewer', 'token: member', 'token: admin', 'token: other project'] as const;

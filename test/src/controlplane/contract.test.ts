@@ -1,7 +1,7 @@
 /** What holds for every route, generated from the route table: schemas, audit, nothing dropped, strict input, lists. */
 import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
 import type { ExampleCall } from './examples/example.js';
 import { callExample, covered, EXAMPLES, exampleOf } from './examples/index.js';
@@ -15,7 +15,6 @@ const DOCUMENT = JSON.parse(readText('openapi.json')) as {
 const answers = new Set<string>();
 /** What the handlers returned, by request id, before the response schema serialised it. */
 const payloads = new Map<string, unknown>();
-vi.setConfig({ testTimeout: 240_000 }); // each test walks all routes
 const plane = useControlPlane({}, (service) => {
   service.app.addHook('preSerialization', async (request, _reply, payload) => {
     payloads.set(request.id, JSON.parse(JSON.stringify(payload)));

@@ -3,11 +3,10 @@
  * bounds, names that are taken and last owners are each organization's own. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 
-vi.setConfig({ testTimeout: 240_000 });
 const plane = useControlPlane();
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
 

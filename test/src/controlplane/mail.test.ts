@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 90_000, interval: 10 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 300_000, interval: 10 });
 
 interface Received {
   readonly to: string[];

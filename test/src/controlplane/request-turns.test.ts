@@ -23,7 +23,7 @@ test('requests that all wait in the database keep no other organization’s wait
     return row!.n;
   };
   const asked = Array.from({ length: 60 }, (_, n) => hostile.call('PATCH', `/v1/projects/${id}`, { name: `n${n}` }));
-  await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(6);
+  await expect.poll(waiting).toBeGreaterThanOrEqual(6);
   expect((await other.call('GET', '/v1/me')).status).toBe(200);
   expect((await other.call('POST', '/v1/projects', { name: 'Theirs' })).status).toBe(201);
   expect(await waiting()).toBe(6);

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '@acg/base/units';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { GatewayClient } from '@acg/proto/client';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
 import { until } from '../until.js';
 import { idsIn, idsOfTenant, readAllRows, rowsWith } from './database-rows.js';
@@ -15,7 +15,6 @@ import type { ExampleCall } from './examples/example.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 import { newId, reportBody, usageRecord } from './usage-fixture.js';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 // No delivery of the neighbour is tried a second time while the tests compare its rows.
 const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: `${DAY_MS},${DAY_MS},${DAY_MS}` });
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);

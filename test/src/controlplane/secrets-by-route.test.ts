@@ -4,12 +4,11 @@
  * answer but the one that hands it out. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiResponse, type Member, type TestControlPlane, useControlPlane } from '../control-plane.js';
 import { readAllRows } from './database-rows.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 
-vi.setConfig({ testTimeout: 240_000 });
 const plane = useControlPlane({ LOG_LEVEL: 'trace' });
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
 

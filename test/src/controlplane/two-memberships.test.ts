@@ -4,12 +4,11 @@
  * people stand in both, so that only the organization in a statement tells them apart. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 import { readAllRows } from './database-rows.js';
 import { callExample, covered, exampleOf } from './examples/index.js';
 
-vi.setConfig({ testTimeout: 240_000 });
 const plane = useControlPlane();
 const routes = (): readonly RouteEntry[] => covered(plane().service.app.routeTable);
 

@@ -33,7 +33,7 @@ export class Visitor {
     /** Of the dashboard, without a trailing slash. */
     readonly url: string,
   ) {
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(180_000);
     page.on('pageerror', (error) => this.#problems.push(`page error: ${error.message}`));
     page.on('console', (message) => {
       const at = message.location().url;

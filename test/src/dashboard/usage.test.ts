@@ -80,7 +80,7 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   const { page } = visitor;
   const spender = await agent({ name: 'Spender', budgetCentsMonthly: 1 });
   // Some nine tenths of a cent each.
-  await expect.poll(() => spender.ask('o1-pro'), { timeout: 30_000 }).toBe(429);
+  await expect.poll(() => spender.ask('o1-pro')).toBe(429);
   await visitor.goto('/agents');
   await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
   await visitor.visit('/', 'overview-budget');
@@ -92,7 +92,7 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   await page.getByLabel('Monthly budget in dollars').fill('50');
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('The limits are saved.').waitFor();
-  await expect.poll(() => spender.ask(), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => spender.ask()).toBe(200);
   await page.getByRole('link', { name: 'All agents' }).click();
   await page.getByRole('row', { name: /Spender.*\$0\.0\d of \$50\.00, 0\.?\d*%/ }).waitFor();
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
@@ -110,7 +110,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   const crawler = await agent({ name: 'Crawler' });
   expect([await support.ask(), await support.ask('no-such-model'), await crawler.ask()]).toEqual([200, 404, 200]);
   const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
-  await expect.poll(requests, { timeout: 20_000 }).toBe(3);
+  await expect.poll(requests).toBe(3);
   // Reports are of UTC wherever the browser is.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });

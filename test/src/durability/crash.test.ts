@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CrashRun } from './crash-run.js';
 import { expectExactlyOnce } from './exactly-once.js';
 
 // Processes start and recover several times; a loaded machine takes its time.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 const CALLS = 240;
 let run: CrashRun;
 beforeAll(async () => {

@@ -1,10 +1,9 @@
 /** A data plane of two workers, one of which is killed hard: its connections are lost, nothing that was received is. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../redis-server.js';
 import { CrashRun } from './crash-run.js';
 import { expectExactlyOnce } from './exactly-once.js';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 const CALLS = 300;
 let redis: RedisServer;
 let run: CrashRun;

@@ -64,7 +64,7 @@ beforeAll(async () => {
   urls = planes.map((plane) => plane.url);
   metricsUrl = planes[0]!.metricsUrl;
   tenant = await stack.tenant();
-}, 240_000);
+});
 afterAll(async () => {
   provider.closeAllConnections();
   await stack?.stop();

@@ -54,9 +54,9 @@ test.each([
 
 test('a release apart: an older data plane finds the limits in the old fields', () => {
   expect(onTheWire(allSet)).toMatchObject({
-    rpmLimit: allSet['rpmLimit'],
-    rpdLimit: allSet['rpdLimit'],
-    budgetCents: allSet['budgetCentsMonthly'],
+    rpmLimit: allSet.rpmLimit,
+    rpdLimit: allSet.rpdLimit,
+    budgetCents: allSet.budgetCentsMonthly,
   });
   expect(onTheWire(nothingSet)).toMatchObject({ rpmLimit: 60, rpdLimit: 10_000 });
   expect(onTheWire(nothingSet).budgetCents ?? null).toBeNull();

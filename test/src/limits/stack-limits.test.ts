@@ -65,7 +65,7 @@ beforeAll(async () => {
   urls = planes.map((plane) => plane.url);
   metricsUrls = planes.map((plane) => plane.metricsUrl);
   tenant = await stack.tenant();
-}, 240_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await provider.stop();

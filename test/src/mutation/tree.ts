@@ -19,11 +19,14 @@ const RUN_TIMEOUT_MS = 1_200_000;
 /** In each workspace, by `npm run build`. */
 const MADE = ['dist', 'src/generated'];
 
+/** Less than in the suite: many a bug is noticed as something that never comes. */
+const TEST_TIMEOUT_MS = 240_000;
 const CONFIG = 'planted.config.ts';
 const configWith = (databaseServerUrl: string): string => `
 import config from './vitest.config.js';
 const provide = { databaseServerUrl: ${JSON.stringify(databaseServerUrl)} };
-export default { ...config, test: { ...config.test, globalSetup: [], provide } };
+const soon = { testTimeout: ${TEST_TIMEOUT_MS}, hookTimeout: ${TEST_TIMEOUT_MS} };
+export default { ...config, test: { ...config.test, ...soon, globalSetup: [], provide } };
 `;
 
 export class Tree {

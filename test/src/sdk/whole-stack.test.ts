@@ -55,7 +55,7 @@ beforeAll(async () => {
   const added = await stack.addDataPlane();
   dataPlane = added.plane;
   proxy = `${added.url}/v1/proxy`;
-}, 240_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await Promise.all(Object.values(providers).map((provider) => provider.close()));

@@ -36,7 +36,7 @@ export class NodeProcess {
 
   /** Waits for the banner; rejects with the output when the launcher ends first. */
   async ready(): Promise<{ controlPlane: string; dataPlane: string }> {
-    await until(() => this.output.includes('Ctrl-C stops') || this.exitCode !== null, 'the banner', 60_000);
+    await until(() => this.output.includes('Ctrl-C stops') || this.exitCode !== null, 'the banner');
     const controlPlane = /Management API\s+(http:\S+)\/v1/.exec(this.output)?.[1];
     const dataPlane = /proxy\s+(http:\S+?)\/v1\/proxy/.exec(this.output)?.[1];
     if (controlPlane === undefined || dataPlane === undefined) throw new Error(`did not start: ${this.output}`);

@@ -103,7 +103,7 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   const last = await third.ready();
   await until(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
   await provider.close();
-}, 240_000);
+});
 
 test('single node: secrets are generated once, with mode 0600, and never printed', async () => {
   const dataDir = dataDirectory();
