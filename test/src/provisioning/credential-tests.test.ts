@@ -1,6 +1,8 @@
 /** Whether a provider takes a credential: asked by a person, and by the gateway when agents' calls are refused. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../stack.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
@@ -44,8 +46,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   database = await createTestDatabase();
-  const slugs = ['openai', 'anthropic', 'vercel', 'resend', 's3', 'supabase'];
-  stack = await Stack.start({ database, providers: Object.fromEntries(slugs.map((slug) => [slug, origin])) });
+  const providers = Object.fromEntries(Array.from(BUILT_IN_SLUGS, (slug) => [slug, origin]));
+  stack = await Stack.start({ database, providers });
   dataPlane = (await stack.addDataPlane()).url;
   tenant = await stack.tenant();
 });

@@ -26,12 +26,9 @@ const ANTHROPIC_MODEL = 'claude-haiku-4-5';
 
 export function snippetsFor({ providerSlug, gatewayUrl, token, run }: SnippetSource): readonly Snippet[] {
   const base = `${gatewayUrl}/v1/proxy/${providerSlug}`;
-  const own =
-    providerSlug === 'openai'
-      ? openai(base, token)
-      : providerSlug === 'anthropic'
-        ? anthropic(base, token)
-        : other(base, token);
+  const own = Object.hasOwn(OF_PROVIDERS, providerSlug)
+    ? OF_PROVIDERS[providerSlug]!(base, token)
+    : [curl(base, token)];
   const command =
     run === undefined ? [] : [{ id: 'run', label: 'acg run', code: commandLine(run.agent, run.controlUrl) }];
   return [...own, ...command, { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, providerSlug) }];
@@ -127,9 +124,49 @@ console.log(text);`,
   },
 ];
 
-const other = (base: string, token: string): readonly Snippet[] => [
-  { id: 'curl', label: 'curl', code: `curl ${base}/PATH-OF-THE-PROVIDER \\\n  -H "authorization: Bearer ${token}"` },
-];
+const curl = (base: string, token: string): Snippet => ({
+  id: 'curl',
+  label: 'curl',
+  code: `curl ${base}/PATH-OF-THE-PROVIDER \\\n  -H "authorization: Bearer ${token}"`,
+});
+
+/** Where an SDK needs no more than to be made otherwise. */
+const withSdk =
+  (code: (base: string, token: string) => string) =>
+  (base: string, token: string): readonly Snippet[] => [
+    curl(base, token),
+    { id: 'typescript', label: 'TypeScript', code: code(base, token) },
+  ];
+
+const OF_PROVIDERS: Readonly<Record<string, (base: string, token: string) => readonly Snippet[]>> = {
+  openai,
+  anthropic,
+  s3: withSdk(
+    (base, token) => `import { S3Client } from '@aws-sdk/client-s3';
+
+const s3 = new S3Client({
+  endpoint: '${base}',
+  region: 'us-east-1',
+  forcePathStyle: true,
+  credentials: { accessKeyId: '${token}', secretAccessKey: 'unused' },
+});`,
+  ),
+  supabase: withSdk(
+    (base, token) => `import { createClient } from '@supabase/supabase-js';
+
+const supabase = createClient('${base}', '${token}');`,
+  ),
+  vercel: withSdk(
+    (base, token) => `import { Vercel } from '@vercel/sdk';
+
+const vercel = new Vercel({ serverURL: '${base}', bearerToken: '${token}' });`,
+  ),
+  resend: withSdk(
+    (base, token) => `import { Resend } from 'resend';
+
+const resend = new Resend('${token}', { baseUrl: '${base}' });`,
+  ),
+};
 
 const prompt = (
   base: string,
