@@ -214,9 +214,11 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
   expect(created.body).toEqual({ provider: view });
   const { id } = created.body.provider;
   const list = await owner.get('/v1/custom-providers');
-  expect(list.body).toMatchObject({ total: 7, limit: 50, offset: 0 });
+  expect(list.body).toMatchObject({ total: BUILT_IN_SLUGS.size + 1, limit: 50, offset: 0 });
   expect(list.body.providers[0]).toEqual(created.body.provider);
-  expect(list.body.providers.filter((provider: { builtIn: boolean }) => provider.builtIn)).toHaveLength(6);
+  expect(list.body.providers.filter((provider: { builtIn: boolean }) => provider.builtIn)).toHaveLength(
+    BUILT_IN_SLUGS.size,
+  );
   const updated = await owner.put(`/v1/custom-providers/${id}`, { displayName: 'Renamed' });
   expect([updated.status, updated.body]).toEqual([
     200,
@@ -225,7 +227,7 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
   expect((await owner.put(`/v1/custom-providers/${id}`, { slug: 'other' })).status).toBe(400);
   const deleted = await owner.delete(`/v1/custom-providers/${id}`);
   expect([deleted.status, deleted.body]).toEqual([200, { deleted: true }]);
-  expect((await owner.get('/v1/custom-providers')).body.total).toBe(6);
+  expect((await owner.get('/v1/custom-providers')).body.total).toBe(BUILT_IN_SLUGS.size);
   const [row] = await plane().database.sql`select deleted_at from custom_providers where id = ${id}`;
   expect(row!.deleted_at).toBeInstanceOf(Date);
 });
