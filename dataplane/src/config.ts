@@ -10,6 +10,7 @@ import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import { parseRedisAddress, type RedisAddress } from './counters/redis-address.js';
+import { usableMemory } from './process/usable-memory.js';
 
 export interface Config {
   readonly dataDir: string;
@@ -42,6 +43,12 @@ export interface Config {
   readonly inflightMax: number;
   /** Of one organization, at most; see call/org-shares.ts. */
   readonly inflightPerOrgMax: number;
+  /** Per worker, handshakes included. */
+  readonly webSocketsMax: number;
+  /** Either way. */
+  readonly webSocketMessageBytesMax: number;
+  /** That all WebSockets of a worker may hold beside their agents' unfinished messages. */
+  readonly webSocketPoolBytes: number;
   readonly connectionsPerAddressMax: number;
   /** A second, of one client address; see context/unknown-tokens.ts. */
   readonly unknownTokensPerAddress: number;
@@ -55,8 +62,19 @@ export interface Config {
   readonly version: string;
 }
 
-/** Throws `ConfigError` that names every variable that is wrong. */
-export function loadConfig(env: NodeJS.ProcessEnv): Config {
+const MIB = 1024 * 1024;
+/** Parts of the memory. */
+const WEBSOCKETS_SHARE = 1 / 4;
+const WEBSOCKET_POOL_SHARE = 1 / 8;
+const WEBSOCKETS_MIN = 16;
+/** So that beside one organization that takes all it can, a message of another still has room. */
+const WEBSOCKET_POOL_MESSAGES_MIN = 16;
+
+/**
+ * Throws `ConfigError` that names every variable that is wrong. `memoryBytes`: what the processes on the agents' port may
+ * use together.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemory()): Config {
   const read = new EnvReader(env);
   const dataDir = read.string('GATEWAY_DATA_DIR', '.gateway');
   const controlplaneGrpc = read.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
@@ -68,6 +86,13 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const timeout = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
   const connectionsMax = read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 });
   const inflightMax = read.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 });
+  const webSocketMessageBytesMax = read.int('WEBSOCKET_MESSAGE_BYTES_MAX', {
+    fallback: 4 * MIB,
+    min: MIB / 16,
+    max: 16 * MIB,
+  });
+  const workerBytes = memoryBytes / workers;
+  const webSocketsByMemory = Math.floor((workerBytes * WEBSOCKETS_SHARE) / webSocketMessageBytesMax);
   const part = (whole: number, parts: number) => ({ fallback: Math.ceil(whole / parts), min: 1, max: 1_000_000 });
   const config: Config = {
     dataDir,
@@ -93,6 +118,16 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     connectionsPerAddressMax: read.int('MAX_CONNECTIONS_PER_ADDRESS', part(connectionsMax, 2)),
     inflightMax,
     inflightPerOrgMax: read.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 1)),
+    webSocketsMax: read.int('MAX_WEBSOCKETS', {
+      fallback: Math.min(inflightMax, Math.max(WEBSOCKETS_MIN, webSocketsByMemory)),
+      min: 1,
+      max: 1_000_000,
+    }),
+    webSocketMessageBytesMax,
+    webSocketPoolBytes: Math.max(
+      WEBSOCKET_POOL_MESSAGES_MIN * webSocketMessageBytesMax,
+      Math.floor(workerBytes * WEBSOCKET_POOL_SHARE),
+    ),
     unknownTokensPerAddress: read.int('UNKNOWN_TOKENS_PER_ADDRESS', { fallback: 20, min: 1, max: 1_000_000 }),
     headerBytesMax: read.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
     headerCountMax: read.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),

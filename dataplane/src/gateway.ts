@@ -36,6 +36,11 @@ export interface GatewayIdentity {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+/**
+ * After a WebSocket's close the server waits 16 to 20 s for the agent's end. Of what the agent has not read it holds a few
+ * pieces, and whenever the agent makes room for a part of them, it gets 104 s more.
+ */
+const LINGERING = { ms: 20_000, unreadMs: 600_000 };
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const TALLY_FLUSH_MS = 5_000;
 const EXPIRY_CHECK_MS = 1_000;
@@ -194,6 +199,10 @@ export class Gateway implements OpsSource {
         connectionsMax: config.connectionsMax,
         inflightMax: config.inflightMax,
         inflightPerOrgMax: config.inflightPerOrgMax,
+        webSocketsMax: config.webSocketsMax,
+        webSocketMessageBytesMax: config.webSocketMessageBytesMax,
+        webSocketPoolBytes: config.webSocketPoolBytes,
+        lingering: LINGERING,
         connectionsPerAddressMax: config.connectionsPerAddressMax,
         exemptAddress: (address) => exempt.includes(address),
         sharers: config.workers,
@@ -227,6 +236,8 @@ export class Gateway implements OpsSource {
       inflight: () => server.inflight,
       connections: () => server.connections,
       webSockets: () => server.sessions.size,
+      webSocketPlaces: () => server.webSocketPlaces,
+      webSocketBytes: () => server.webSocketBytes,
       upstreamOrigins: () => this.#pools.origins,
       cacheHits: () => this.#cache.hits,
       cacheMisses: () => this.#cache.misses,

@@ -26,6 +26,8 @@ import { selfPipeline } from './pipelines/self.js';
 import { upgradePipeline } from './pipelines/upgrade.js';
 import type { UpstreamPools } from './upstream/pools.js';
 import { PROXY_PREFIX } from './upstream/target.js';
+import { BytePool } from './websocket/byte-pool.js';
+import type { Lingering } from './websocket/session.js';
 import { WebSocketSessions } from './websocket/sessions.js';
 
 /** In a request's `Connection`: it asks for another protocol (RFC 6455, section 4.2.1). */
@@ -36,6 +38,13 @@ export interface ProxyOptions extends AcceptOptions {
   readonly inflightMax: number;
   /** MAX_INFLIGHT_PER_ORG. */
   readonly inflightPerOrgMax: number;
+  /** MAX_WEBSOCKETS. */
+  readonly webSocketsMax: number;
+  /** WEBSOCKET_MESSAGE_BYTES_MAX. */
+  readonly webSocketMessageBytesMax: number;
+  /** Of all WebSockets together; see websocket/byte-pool.ts. */
+  readonly webSocketPoolBytes: number;
+  readonly lingering: Lingering;
   readonly connectionsPerAddressMax: number;
   /** Addresses that may have any number of connections. */
   readonly exemptAddress: (address: string) => boolean;
@@ -77,6 +86,7 @@ export class ProxyServer {
   readonly #port: AgentPort;
   #portNumber = 0;
   readonly #calls: LiveCalls;
+  readonly #pool: BytePool;
   readonly #acceptor: Acceptor;
 
   constructor(deps: ProxyDeps) {
@@ -92,10 +102,11 @@ export class ProxyServer {
       onHoldExceeded: (nanos) => metrics.onHoldExceeded(nanos),
     });
     const probes = new ProbeLeases(circuits);
-    const { inflightMax, inflightPerOrgMax } = options;
+    const { inflightMax, inflightPerOrgMax, webSocketsMax } = options;
     const calls = new LiveCalls({
       inflightMax,
       inflightPerOrgMax,
+      webSocketsMax,
       spool,
       settle,
       probes,
@@ -110,8 +121,13 @@ export class ProxyServer {
     const parts = { ...deps, settle, failures, garbage, takeShare };
     const proxy = proxyPipeline(parts);
     const self = selfPipeline(parts);
+    const pool = new BytePool(options.webSocketPoolBytes);
     const upgrade = upgradePipeline({
       ...parts,
+      takeWebSocketPlace: (x) => calls.takeWebSocketPlace(x),
+      messageBytesMax: options.webSocketMessageBytesMax,
+      pool,
+      lingering: options.lingering,
       parked: this.#parked,
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       draining: () => calls.draining,
@@ -124,8 +140,10 @@ export class ProxyServer {
         sessions.remove(session);
         calls.webSocketEnded(session.x);
       },
+      onSessionGone: (session) => calls.webSocketGone(session.x),
     });
     this.#calls = calls;
+    this.#pool = pool;
     this.access = new OpenAccess(deps.contexts, [calls, sessions]);
     this.#acceptor = new Acceptor(options, calls, garbage, (x) => calls.aborted(x));
     const addresses = new AddressConnections({
@@ -143,9 +161,9 @@ export class ProxyServer {
       }
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
-      this.#onRequest(res, req, upgrade, { key, protocols, context });
+      this.#onRequest(res, req, upgrade, { key, protocols, context, share: null });
     };
-    const behavior = sessions.behavior(onUpgrade, () => this.#port.webSocketClosed());
+    const behavior = sessions.behavior(options.webSocketMessageBytesMax, onUpgrade, () => this.#port.webSocketClosed());
     this.#port.onWebSocket(`${PROXY_PREFIX}*`, behavior);
     this.#port.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, self));
     this.#port.onRequest('/*', (res, req) => this.#onRequest(res, req, proxy));
@@ -153,6 +171,16 @@ export class ProxyServer {
 
   get inflight(): number {
     return this.#calls.size;
+  }
+
+  /** Places of WebSockets that are taken: handshakes, open ones, and those whose connections may still be there. */
+  get webSocketPlaces(): number {
+    return this.#calls.webSocketPlaces;
+  }
+
+  /** Bytes that WebSockets hold, as far as they can be counted. */
+  get webSocketBytes(): number {
+    return this.#pool.bytes;
   }
 
   get connections(): number {

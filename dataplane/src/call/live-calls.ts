@@ -9,6 +9,7 @@ import { OrgShares } from './org-shares.js';
 import type { ProbeLeases } from './probe-leases.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import type { Settle } from './settle.js';
+import { WebSocketPlaces } from './websocket-places.js';
 
 /** Counts refusals of known agents. */
 export interface Tally {
@@ -19,6 +20,8 @@ interface LiveCallsDeps {
   readonly inflightMax: number;
   /** MAX_INFLIGHT_PER_ORG. */
   readonly inflightPerOrgMax: number;
+  /** MAX_WEBSOCKETS. */
+  readonly webSocketsMax: number;
   readonly spool: { readonly full: boolean };
   readonly settle: Settle;
   readonly probes: ProbeLeases;
@@ -33,6 +36,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   readonly #deps: LiveCallsDeps;
   readonly #live = new Bag<Exchange>();
   readonly #shares: OrgShares;
+  readonly #places: WebSocketPlaces;
   /** Refused, and answered late: they take no place. */
   #late = 0;
   /** Open WebSockets: their calls are over, their places are not. */
@@ -46,6 +50,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   constructor(deps: LiveCallsDeps) {
     this.#deps = deps;
     this.#shares = new OrgShares(deps.inflightPerOrgMax, deps.inflightMax);
+    this.#places = new WebSocketPlaces(deps.webSocketsMax);
   }
 
   get size(): number {
@@ -63,12 +68,23 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
     return this.#deps.spool.full ? REJECTIONS.spoolFull : null;
   }
 
-  /** Takes a place of the organization's share; false: it has none left. */
-  takeShare(x: RoutedExchange): boolean {
-    return this.#shares.take(x, x.routed.context.orgId, this.size + this.#webSockets);
+  /** Takes a place of the organization's share; null: it has one. */
+  takeShare(x: RoutedExchange): Rejection | null {
+    const has = this.#shares.take(x, x.routed.context.orgId, this.size + this.#webSockets);
+    return has ? null : REJECTIONS.orgInflight;
   }
 
-  /** The call becomes a WebSocket, and keeps its place until that ends. */
+  /** Takes a place of those of WebSockets; null: it has one. */
+  takeWebSocketPlace(x: RoutedExchange): Rejection | null {
+    return this.#places.take(x.handshake!, x.routed.context.orgId);
+  }
+
+  /** Places of WebSockets that are taken. */
+  get webSocketPlaces(): number {
+    return this.#places.taken;
+  }
+
+  /** The call becomes a WebSocket, and keeps its places: that of a call until it ends, the other until it is gone. */
   webSocketOpened(x: Exchange): void {
     this.#webSockets++;
     x.keepsShare = true;
@@ -79,6 +95,10 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
     this.#webSockets--;
     x.keepsShare = false;
     this.#shares.give(x);
+  }
+
+  webSocketGone(x: Exchange): void {
+    this.#places.give(x.handshake!);
   }
 
   rejected(x: Exchange, rejection: Rejection): void {
@@ -98,6 +118,7 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
     this.#live.delete(x);
     if (x.late) this.#late--;
     if (!x.keepsShare) this.#shares.give(x);
+    if (!x.keepsShare && x.handshake !== null) this.#places.give(x.handshake);
     if (this.#live.size === 0) this.#onIdle?.();
   }
 

@@ -29,6 +29,8 @@ interface Figures {
   inflight(): number;
   connections(): number;
   webSockets(): number;
+  webSocketPlaces(): number;
+  webSocketBytes(): number;
   upstreamOrigins(): number;
   cacheHits(): number;
   cacheMisses(): number;
@@ -125,6 +127,8 @@ export class Metrics implements CallMetrics, CountersMetrics {
     gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
     gauge('gateway_connections', 'Connections of agents', () => figures.connections());
     gauge('gateway_websockets', 'Open WebSockets', () => figures.webSockets());
+    gauge('gateway_websocket_places', 'Places of WebSockets that are taken', () => figures.webSocketPlaces());
+    gauge('gateway_websocket_bytes', 'Bytes that WebSockets hold, as counted', () => figures.webSocketBytes());
     gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
     gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
     gauge(

@@ -7,12 +7,24 @@ import { createCircuit } from '../call/stages/circuit.js';
 import { planHold } from '../call/stages/plan-hold.js';
 import { createRecheck } from '../call/stages/recheck.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
-import { createShare } from '../call/stages/share.js';
+import { createShare, type TakeShare } from '../call/stages/share.js';
 import { checkUpgrade, createUpgrade, type UpgradeDeps } from '../websocket/upgrade.js';
 import type { PipelineDeps } from './pipeline-deps.js';
 
-export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
-  const { contexts, unknownTokens, takeShare, circuits, counters, metering, onAuthenticated, failures } = deps;
+type UpgradePipelineDeps = PipelineDeps & UpgradeDeps & { readonly takeWebSocketPlace: TakeShare };
+
+export function upgradePipeline(deps: UpgradePipelineDeps): Pipeline {
+  const {
+    contexts,
+    unknownTokens,
+    takeShare,
+    takeWebSocketPlace,
+    circuits,
+    counters,
+    metering,
+    onAuthenticated,
+    failures,
+  } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
@@ -25,6 +37,7 @@ export function upgradePipeline(deps: PipelineDeps & UpgradeDeps): Pipeline {
         checkCall,
         planHold,
         createShare(takeShare),
+        createShare(takeWebSocketPlace),
         createCircuit(circuits, advance),
         createRecheck(contexts, advance),
         createAdmit(counters, metering, advance),

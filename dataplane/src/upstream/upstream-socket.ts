@@ -5,6 +5,14 @@ import { WebSocket } from 'ws';
 
 export type UpstreamSocket = WebSocket;
 
+/** What is read of the upstream, as it comes. */
+export interface UpstreamReads {
+  on(event: 'data', read: (chunk: Buffer) => void): unknown;
+}
+
+/** Each frame of an unfinished message costs some 250 bytes beside its own: at most as many frames as KiB. */
+const FRAME_BYTES = 1_024;
+
 interface SocketDial {
   /** `http(s)://host[:port]`. */
   readonly origin: string;
@@ -20,7 +28,8 @@ interface SocketDial {
 }
 
 interface SocketDialObserver {
-  onOpen(socket: UpstreamSocket): void;
+  /** Reads are told after the socket's own listeners have had them. */
+  onOpen(socket: UpstreamSocket, reads: UpstreamReads): void;
   /** The upstream answered the handshake with something else than 101. */
   onRefused(response: IncomingMessage): void;
   onError(error: Error): void;
@@ -28,15 +37,21 @@ interface SocketDialObserver {
 
 /** Starts the handshake; exactly one of the observer's methods is called, unless the socket is terminated before. */
 export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserver): UpstreamSocket {
+  let connection: Socket | null = null;
   const socket = new WebSocket(dial.origin.replace(/^http/, 'ws'), [...dial.protocols], {
     headers: headerObject(dial.headers),
     followRedirects: false,
     perMessageDeflate: false,
     handshakeTimeout: dial.handshakeTimeoutMs,
     maxPayload: dial.messageBytesMax,
+    maxFragments: Math.ceil(dial.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
     createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
-      dial.open((error, connected) => (error === null ? done(null, connected!) : done(error)));
+      dial.open((error, connected) => {
+        connection = connected;
+        if (error === null) done(null, connected!);
+        else done(error);
+      });
       return undefined;
     }) as never,
     // The library takes its target from a parsed URL, which normalises: ours goes out byte for byte.
@@ -51,7 +66,7 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
     reported = true;
     report();
   };
-  socket.on('open', () => once(() => observer.onOpen(socket)));
+  socket.on('open', () => once(() => observer.onOpen(socket, connection!)));
   socket.on('unexpected-response', (_request, response) => once(() => observer.onRefused(response)));
   socket.on('error', (error) => once(() => observer.onError(error)));
   return socket;

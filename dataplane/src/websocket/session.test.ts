@@ -2,18 +2,25 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { RoutedExchange } from '../call/exchange.js';
 import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
+import { eventually } from '../call/testing/raw-peer-fixture.js';
 import { maskForms } from '../upstream/mask.js';
+import { PIECE_BYTES } from './agent-outbox.js';
+import { BytePool } from './byte-pool.js';
 import { WebSocketSession } from './session.js';
 
 /** What the server's socket says of a message. */
-const BUFFERED = 0;
+const FULL = 0;
 const SENT = 1;
 const DROPPED = 2;
+const MIB = 1024 * 1024;
 
 class FakeUpstream extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
   protocol = '';
   bufferedAmount = 0;
   paused = false;
+  terminated = 0;
   readonly closed: [code: number, reason: string][] = [];
   pause(): void {
     this.paused = true;
@@ -22,7 +29,9 @@ class FakeUpstream extends EventEmitter {
     this.paused = false;
   }
   send(): void {}
-  terminate(): void {}
+  terminate(): void {
+    this.terminated++;
+  }
   close(code: number, reason: string | Buffer): void {
     this.closed.push([code, reason.toString()]);
   }
@@ -30,14 +39,37 @@ class FakeUpstream extends EventEmitter {
 
 class FakeAgent {
   status = SENT;
+  buffered = 0;
+  /** A message that came in pieces is one. */
   readonly received: string[] = [];
+  #unfinished = '';
   ended: [code: number, reason: string] | null = null;
   send(message: Buffer): number {
-    this.received.push(message.toString());
-    return this.status;
+    return this.#take(message, true);
+  }
+  sendFirstFragment(piece: Buffer): number {
+    return this.#take(piece, false);
+  }
+  sendFragment(piece: Buffer): number {
+    return this.#take(piece, false);
+  }
+  sendLastFragment(piece: Buffer): number {
+    return this.#take(piece, true);
+  }
+  getBufferedAmount(): number {
+    if (this.ended !== null) throw new Error('used after its end');
+    return this.buffered;
   }
   end(code: number, reason: string): void {
     this.ended = [code, reason];
+  }
+  #take(piece: Buffer, isLast: boolean): number {
+    expect(this.ended).toBeNull();
+    if (this.status === FULL) this.buffered = piece.length;
+    this.#unfinished += piece.toString();
+    if (isLast) this.received.push(this.#unfinished);
+    if (isLast) this.#unfinished = '';
+    return this.status;
   }
 }
 
@@ -56,9 +88,20 @@ function setup() {
     bytesOut: 0,
     responseComplete: false,
   } as unknown as RoutedExchange;
-  const session = new WebSocketSession(x, upstream as never, maskForms([]), (one) => void ended.push(one));
+  const reads = new EventEmitter();
+  const pool = new BytePool(64 * MIB);
+  const gone: WebSocketSession[] = [];
+  const session = new WebSocketSession(x, upstream as never, reads, {
+    forms: maskForms([]),
+    messageBytesMax: 4 * MIB,
+    pool,
+    lingering: { ms: 0, unreadMs: 0 },
+    onEnd: (one) => void ended.push(one),
+    onGone: (one) => void gone.push(one),
+  });
   const say = (text: string): void => void upstream.emit('message', Buffer.from(text), false);
-  return { session, upstream, agent, ended, say };
+  const read = (bytes: number): void => void reads.emit('data', Buffer.alloc(bytes));
+  return { session, upstream, agent, ended, gone, pool, say, read };
 }
 
 test('session: the upstream waits until the agent’s side is open', () => {
@@ -73,11 +116,14 @@ test('session: an agent whose socket is full pauses the upstream until it drains
   session.opened(agent as never);
   say('one');
   expect(upstream.paused).toBe(false);
-  agent.status = BUFFERED;
+  agent.status = FULL;
   say('two');
   expect(upstream.paused).toBe(true);
-  session.agentDrained();
+  agent.status = SENT;
+  agent.buffered = 0;
+  session.agentMoved();
   expect(upstream.paused).toBe(false);
+  agent.status = FULL;
   say('three');
   expect(upstream.paused).toBe(true);
   expect(agent.received).toEqual(['one', 'two', 'three']);
@@ -103,6 +149,113 @@ test('session: an upstream that does not take what the agent sends ends both sid
   expect([upstream.closed, agent.ended, ended.length]).toEqual([[end], end, 1]);
 });
 
+test('session: a long message leaves in pieces, as the agent takes them, and all of it is counted until then', () => {
+  const { session, upstream, agent, pool, say } = setup();
+  session.opened(agent as never);
+  const long = 'abc'.repeat(PIECE_BYTES);
+  agent.status = FULL;
+  say(long);
+  say('short');
+  expect([agent.received, upstream.paused]).toEqual([[], true]);
+  for (const ours of [long.length + 5, long.length + 5, 5]) {
+    expect(pool.bytes).toBe(PIECE_BYTES + ours); // and the piece that the server has
+    session.agentMoved(); // nothing has moved
+    agent.buffered = 0;
+    session.agentMoved();
+  }
+  expect(agent.received).toEqual([long, 'short']);
+  agent.buffered = 0;
+  session.agentMoved();
+  expect([pool.bytes, upstream.paused]).toEqual([0, false]);
+});
+
+test('session: what the upstream said before it closed reaches an agent that reads slowly, and then the close', () => {
+  const { session, upstream, agent, ended, say } = setup();
+  session.opened(agent as never);
+  agent.status = FULL;
+  say('last words'.repeat(PIECE_BYTES));
+  upstream.emit('close', 4000, Buffer.from('done'));
+  expect([ended.length, agent.ended]).toEqual([0, null]);
+  session.fromAgent(new ArrayBuffer(1), true);
+  agent.status = SENT;
+  agent.buffered = 0;
+  session.agentMoved();
+  expect([ended.length, agent.ended, agent.received.length]).toEqual([1, [4000, 'done'], 1]);
+});
+
+test('session: answers to pings that the agent does not read end it', () => {
+  const { session, upstream, agent, ended, say } = setup();
+  session.opened(agent as never);
+  agent.buffered = 100;
+  session.agentMoved();
+  expect(upstream.paused).toBe(true);
+  agent.buffered = 0;
+  session.agentMoved();
+  expect(upstream.paused).toBe(false);
+  agent.status = DROPPED;
+  say('x'.repeat(2 * PIECE_BYTES));
+  expect([ended.length, agent.ended]).toEqual([1, [1013, 'the agent is too slow']]);
+});
+
+test('session: what is read of an unfinished message is counted until it ends', () => {
+  const { session, agent, pool, say, read } = setup();
+  session.opened(agent as never);
+  read(1000);
+  read(1000);
+  expect(pool.bytes).toBe(2 * (1000 + 512));
+  say('whole'); // ends in the third read
+  expect(pool.bytes).toBe(0);
+  read(1000);
+  expect(pool.bytes).toBe(0);
+  read(1000);
+  expect(pool.bytes).toBe(1512);
+});
+
+test('session: one whose organization may hold no more ends, and its upstream is cut when it sends on', () => {
+  const { session, upstream, agent, ended, gone, pool, read } = setup();
+  session.opened(agent as never);
+  read(55 * MIB);
+  expect(ended).toEqual([]);
+  read(2 * MIB);
+  const end = [1013, 'no room for the message of the provider'];
+  expect([upstream.closed, agent.ended, ended.length]).toEqual([[end], end, 1]);
+  expect([upstream.terminated, gone.length, pool.bytes > 55 * MIB]).toEqual([0, 0, true]);
+  read(2 * MIB);
+  expect(upstream.terminated).toBe(1);
+  upstream.emit('close', 1006, Buffer.alloc(0));
+  expect(pool.organizations).toBe(1); // the agent's connection may still be there
+});
+
+test('session: room that another organization needs is given back at once', () => {
+  const { session, upstream, agent, ended, gone, pool, read } = setup();
+  session.opened(agent as never);
+  read(50 * MIB);
+  expect(pool.open('org-2', () => {}).resize(20 * MIB)).toBe(true);
+  expect(pool.bytes).toBe(20 * MIB);
+  expect([upstream.terminated, agent.ended?.[0], ended.length, gone.length]).toEqual([1, 1013, 1, 0]);
+});
+
+test('session: a message of the upstream that is too big ends both sides', () => {
+  const { session, upstream, agent } = setup();
+  session.opened(agent as never);
+  upstream.emit('error', Object.assign(new Error('odd frame'), { code: 'WS_ERR_INVALID_OPCODE' }));
+  expect(agent.ended).toBeNull(); // a close follows
+  upstream.emit('error', Object.assign(new Error('too long'), { code: 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' }));
+  expect(agent.ended).toEqual([1009, 'the message of the provider is too big']);
+  expect([session.x.errorClass, session.x.responseComplete]).toEqual(['message_too_big', false]);
+});
+
+test('session: a message of the agent after the upstream’s close is neither sent nor counted', () => {
+  const { session, upstream, agent, pool, ended } = setup();
+  session.opened(agent as never);
+  upstream.readyState = 2;
+  upstream.send = () => {
+    upstream.bufferedAmount += 60 * MIB;
+  };
+  session.fromAgent(new ArrayBuffer(1), true);
+  expect([pool.bytes, ended.length]).toEqual([0, 0]);
+});
+
 const ENDS: Readonly<Record<string, (scene: ReturnType<typeof setup>) => void>> = {
   'the gateway ends it': ({ session }) => session.end(1008, 'revoked'),
   'the upstream closes': ({ upstream }) => void upstream.emit('close', 1000, Buffer.from('done')),
@@ -125,3 +278,20 @@ test.each(Object.keys(ENDS).flatMap((first) => Object.keys(ENDS).map((then) => [
     expect(seen()).toEqual(once);
   },
 );
+
+test.each(Object.keys(ENDS))('session: %s: it is gone once, when both connections are', async (how) => {
+  const scene = setup();
+  const { session, upstream, agent, gone, pool, read } = scene;
+  session.opened(agent as never);
+  read(MIB);
+  ENDS[how]!(scene);
+  const upstreamIsGone = how.startsWith('the upstream');
+  expect([gone.length, pool.organizations]).toEqual([0, 1]);
+  if (!upstreamIsGone) upstream.emit('close', 1000, Buffer.alloc(0));
+  expect(gone.length).toBe(0); // the agent's connection may still be there
+  await eventually(() => gone.length === 1);
+  expect([gone, pool.bytes, pool.organizations]).toEqual([[session], 0, 0]);
+  session.end();
+  upstream.emit('close', 1000, Buffer.alloc(0));
+  expect([gone.length, pool.bytes]).toEqual([1, 0]);
+});

@@ -2,10 +2,11 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { OpenAccesses } from '../call/open-access.js';
-import { MESSAGE_BYTES_MAX, type SessionUserData, type WebSocketSession } from './session.js';
+import { type AgentSocket, PIECE_BYTES } from './agent-outbox.js';
+import type { SessionUserData, WebSocketSession } from './session.js';
 
-/** The server drops messages past this; a session ends before, because it stops reading the upstream first. */
-const BACKPRESSURE_BYTES_MAX = 4 * MESSAGE_BYTES_MAX;
+/** The server drops what comes past this. It is given a piece at a time, so the rest can only be its answers to pings. */
+const BACKPRESSURE_BYTES_MAX = 4 * PIECE_BYTES;
 /** Silent agents are pinged by the server before this. */
 const IDLE_TIMEOUT_SEC = 120;
 const POLICY_VIOLATION = 1008;
@@ -48,18 +49,20 @@ export class WebSocketSessions implements OpenAccesses {
    * connection that was a WebSocket has ended.
    */
   behavior(
+    messageBytesMax: number,
     onUpgrade: (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) => void,
     onClosed: () => void,
   ): WebSocketBehavior<SessionUserData> {
     return {
-      maxPayloadLength: MESSAGE_BYTES_MAX,
+      maxPayloadLength: messageBytesMax,
       maxBackpressure: BACKPRESSURE_BYTES_MAX,
       idleTimeout: IDLE_TIMEOUT_SEC,
       sendPingsAutomatically: true,
       upgrade: onUpgrade,
-      open: (agent) => agent.getUserData().session.opened(agent),
+      open: (agent) => agent.getUserData().session.opened(agent as unknown as AgentSocket),
       message: (agent, message, isBinary) => agent.getUserData().session.fromAgent(message, isBinary),
-      drain: (agent) => agent.getUserData().session.agentDrained(),
+      drain: (agent) => agent.getUserData().session.agentMoved(),
+      ping: (agent) => agent.getUserData().session.agentMoved(),
       close: (agent, code, reason) => {
         onClosed();
         agent.getUserData().session.agentClosed(code, reason);

@@ -18,7 +18,8 @@ import type { UpstreamPools } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import { dialUpstreamSocket } from '../upstream/upstream-socket.js';
-import { MESSAGE_BYTES_MAX, type SessionUserData, WebSocketSession } from './session.js';
+import type { BytePool } from './byte-pool.js';
+import { type Lingering, type SessionUserData, WebSocketSession } from './session.js';
 
 export interface UpgradeDeps {
   readonly parked: Pick<ParkedResponse, 'cork'>;
@@ -32,6 +33,12 @@ export interface UpgradeDeps {
   readonly onAgreed: (x: RoutedExchange) => void;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
+  /** Both of its connections have ended. */
+  readonly onSessionGone: (session: WebSocketSession) => void;
+  /** WEBSOCKET_MESSAGE_BYTES_MAX. */
+  readonly messageBytesMax: number;
+  readonly pool: Pick<BytePool, 'open'>;
+  readonly lingering: Lingering;
 }
 
 const REFUSAL_BODY_BYTES_MAX = 64 * 1024;
@@ -65,13 +72,20 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
         protocols: protocolsOf(x.handshake!.protocols),
         open: (done) => deps.pools.dial(upstream.origin, upstream.tenantAddress ? context.orgId : null, done),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
-        messageBytesMax: MESSAGE_BYTES_MAX,
+        messageBytesMax: deps.messageBytesMax,
       },
       {
-        onOpen: (opened) => {
-          const session = new WebSocketSession(x, opened, maskFormsOf(upstream), (ended) => {
-            deps.onSessionEnd(ended);
-            deps.settle(x, ignore);
+        onOpen: (opened, reads) => {
+          const session = new WebSocketSession(x, opened, reads, {
+            forms: maskFormsOf(upstream),
+            messageBytesMax: deps.messageBytesMax,
+            pool: deps.pool,
+            lingering: deps.lingering,
+            onEnd: (ended) => {
+              deps.onSessionEnd(ended);
+              deps.settle(x, ignore);
+            },
+            onGone: deps.onSessionGone,
           });
           x.upstreamStatus = 101;
           x.responseStatus = 101;

@@ -1,15 +1,17 @@
-/** Refuses what goes beyond the organization's share of calls under way. */
+/** Refuses what goes beyond the organization's share of calls under way, or of WebSockets. */
 
 import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
-import { REJECTIONS } from '../rejections.js';
+import type { Rejection } from '../rejections.js';
 
-export type TakeShare = (x: RoutedExchange) => boolean;
+/** Null: it has a place. */
+export type TakeShare = (x: RoutedExchange) => Rejection | null;
 
 export const createShare =
   (take: TakeShare): RoutedStage =>
   (x) => {
-    if (take(x)) return NEXT;
-    x.reject(REJECTIONS.orgInflight);
+    const rejection = take(x);
+    if (rejection === null) return NEXT;
+    x.reject(rejection);
     return DONE;
   };

@@ -26,6 +26,7 @@ import { localDialer } from '../../upstream/upstream-call-fixture.js';
 import type { CallMetering } from '../call-metering.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
+const MIB = 1024 * 1024;
 export const PROVIDER_KEY = 'sk-provider-secret';
 
 export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Upstream {
@@ -255,6 +256,10 @@ export class Fixture {
         sharers: 1,
         inflightMax: 1_000,
         inflightPerOrgMax: options.inflightMax ?? 1_000,
+        webSocketsMax: 1_000,
+        webSocketMessageBytesMax: 4 * MIB,
+        webSocketPoolBytes: 256 * MIB,
+        lingering: { ms: 0, unreadMs: 0 },
         handshakeTimeoutMs: 30_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
         publicUrl: null,

@@ -215,8 +215,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/share.ts',
-      find: '    if (take(x)) return NEXT;',
-      put: '    if (take(x) || x.share === null) return NEXT;',
+      find: '    if (rejection === null) return NEXT;',
+      put: '    if (rejection === null || x.share === null) return NEXT;',
       bug: 'one organization takes all places',
       tests: ['dataplane/src/call/check-order.test.ts'],
     },
@@ -546,6 +546,14 @@ export const STAGES: Area = {
 `,
       put: '',
       bug: 'WebSockets take no share',
+      tests: ['dataplane/src/websocket'],
+    },
+    {
+      file: 'dataplane/src/pipelines/upgrade.ts',
+      find: `        createShare(takeWebSocketPlace),
+`,
+      put: '',
+      bug: 'WebSockets take no place of theirs',
       tests: ['dataplane/src/websocket'],
     },
     {

@@ -3,6 +3,8 @@ import type { Area } from '../mutant.js';
 const SESSION = 'dataplane/src/websocket/session.ts';
 const SESSIONS = 'dataplane/src/websocket/sessions.ts';
 const UPGRADE = 'dataplane/src/websocket/upgrade.ts';
+const OUTBOX = 'dataplane/src/websocket/agent-outbox.ts';
+const POOL = 'dataplane/src/websocket/byte-pool.ts';
 const ACCESS_TOKEN = 'dataplane/src/websocket/access-token.ts';
 
 export const WEBSOCKET: Area = {
@@ -12,19 +14,19 @@ export const WEBSOCKET: Area = {
   mutants: [
     {
       file: SESSION,
-      find: 'if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);',
+      find: 'if (forms.patterns.length > 0) maskBytes(message, forms);',
       put: '',
       bug: 'messages show the credential',
     },
     {
       file: SESSION,
-      find: 'if (this.#forms.patterns.length > 0) maskBytes(message, this.#forms);',
-      put: 'if (this.#forms.patterns.length > 0 && !isBinary) maskBytes(message, this.#forms);',
+      find: 'if (forms.patterns.length > 0) maskBytes(message, forms);',
+      put: 'if (forms.patterns.length > 0 && !isBinary) maskBytes(message, forms);',
       bug: 'binary messages show the credential',
     },
     {
       file: SESSION,
-      find: 'maskValue(reason.toString(), this.x.routed.upstream.injection.secretForms)',
+      find: 'maskValue(reason.toString(), secretForms)',
       put: 'reason.toString()',
       bug: 'the reason of a close shows the credential',
     },
@@ -36,20 +38,20 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: 'if (sent === 0) this.#upstream.pause();\n    else if',
-      put: 'if',
+      find: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();',
+      put: '    outbox.send(message, isBinary);',
       bug: 'an agent that reads slowly fills the memory',
     },
     {
       file: SESSION,
-      find: "if (this.#upstream.bufferedAmount > WAITING_BYTES_MAX) this.end(TRY_AGAIN_LATER, 'the provider is too slow');",
+      find: "    if (isTooMuch) this.end(TRY_AGAIN_LATER, 'the provider is too slow');\n",
       put: '',
       bug: 'a provider that reads slowly fills the memory',
     },
     {
       file: SESSION,
-      find: "else if (sent === 2) this.end(TRY_AGAIN_LATER, 'the agent is too slow');",
-      put: '',
+      find: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();\n    if (outbox.dropped ||',
+      put: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();\n    if (',
       bug: 'a message that was dropped is lost without a word',
     },
     {
@@ -88,6 +90,30 @@ export const WEBSOCKET: Area = {
       find: "      if (session.x.errorClass === '') session.x.errorClass = 'shutdown';\n",
       put: '',
       bug: 'a shutdown is not in the log',
+    },
+    {
+      file: SESSION,
+      find: 'else this.#unfinishedBytes += bytes + READ_OVERHEAD_BYTES;',
+      put: '',
+      bug: 'messages of providers that never end fill the memory',
+    },
+    {
+      file: SESSION,
+      find: 'if (this.#gone || !this.#ended || !this.#upstreamGone || !this.#agentGone) return;',
+      put: 'if (this.#gone || !this.#ended) return;',
+      bug: 'a place is free again while the connections that fill the memory are still there',
+    },
+    {
+      file: OUTBOX,
+      find: 'if (this.empty && message.length <= PIECE_BYTES) {',
+      put: 'if (this.empty) {',
+      bug: 'the server holds a whole message for an agent that has closed and trickles',
+    },
+    {
+      file: POOL,
+      find: '      if (most.bytes <= org.bytes + more) return false;\n      largest(most.holdings).lose();\n',
+      put: '      if (most !== null) return false;\n',
+      bug: 'tenants that hold bytes for ever keep out those who come later',
     },
     {
       file: SESSIONS,

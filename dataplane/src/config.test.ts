@@ -1,0 +1,43 @@
+import { ConfigError } from '@acg/base/env-reader';
+import { expect, test } from 'vitest';
+import { loadConfig } from './config.js';
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+const LINK = { INTERNAL_TOKEN: 'x'.repeat(32), REDIS_URL: 'redis://127.0.0.1' };
+
+test.each([
+  ['a pod of 2 GiB', 2 * GIB, {}, 128, 4 * MIB, 256 * MIB],
+  ['two workers share it', 2 * GIB, { DATAPLANE_WORKERS: '2' }, 64, 4 * MIB, 128 * MIB],
+  ['small messages', 2 * GIB, { WEBSOCKET_MESSAGE_BYTES_MAX: '65536' }, 8_192, 65_536, 256 * MIB],
+  [
+    'never more than calls',
+    2 * GIB,
+    { WEBSOCKET_MESSAGE_BYTES_MAX: '65536', MAX_INFLIGHT: '99' },
+    99,
+    65_536,
+    256 * MIB,
+  ],
+  ['a tiny pod', 128 * MIB, {}, 16, 4 * MIB, 64 * MIB],
+  ['the operator knows better', 2 * GIB, { MAX_WEBSOCKETS: '5000' }, 5_000, 4 * MIB, 256 * MIB],
+  ['large messages', 2 * GIB, { WEBSOCKET_MESSAGE_BYTES_MAX: `${16 * MIB}` }, 32, 16 * MIB, 256 * MIB],
+])(
+  'config: WebSockets by memory: %s',
+  (_what, memoryBytes, env, webSocketsMax, webSocketMessageBytesMax, webSocketPoolBytes) => {
+    expect(loadConfig({ ...LINK, ...env }, memoryBytes)).toMatchObject({
+      webSocketsMax,
+      webSocketMessageBytesMax,
+      webSocketPoolBytes,
+    });
+  },
+);
+
+test.each([
+  ['WEBSOCKET_MESSAGE_BYTES_MAX', '65535'],
+  ['WEBSOCKET_MESSAGE_BYTES_MAX', '16777217'],
+  ['MAX_WEBSOCKETS', '0'],
+])('config: %s is not %s', (name, value) => {
+  const load = () => loadConfig({ ...LINK, [name]: value });
+  expect(load).toThrow(ConfigError);
+  expect(load).toThrow(name);
+});
