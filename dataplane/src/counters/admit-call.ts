@@ -17,11 +17,11 @@
 import { monthEndSec, monthStartSec } from './calendar-month.js';
 import type { CallItems, PairCheck, PurseItem } from './call-items.js';
 import {
-  FIXED_ROWS,
   fixedUs,
   LIMIT_TABLE,
   PAIR_ROWS,
   RPM_ROW,
+  rowsCounted,
   TOKEN_ROWS,
   UNLIMITED,
   type Windows,
@@ -71,6 +71,8 @@ export interface CallReply {
   readonly purses: readonly PurseReply[];
   readonly verdicts: readonly Verdict[];
 }
+
+const FIXED_ROWS = rowsCounted('fixed');
 
 const HEADER_BYTES = 65 + 8 * FIXED_ROWS.length;
 const PURSE_BYTES = 33;

@@ -28,11 +28,10 @@ export const RPD_ROW = limitRow('rpd', 'agent_provider');
 export const BUDGET_ROW = limitRow('budget', 'agent');
 
 /** Rows by the way in which they are counted. */
-const rowsCounted = (as: Counting): readonly number[] =>
+export const rowsCounted = (as: Counting): readonly number[] =>
   LIMIT_TABLE.flatMap((row, at) => (row.counted === as ? [at] : []));
 if (COUNTINGS.flatMap(rowsCounted).some((row, at) => row !== at)) throw new Error('limits: rows out of order');
 
-export const FIXED_ROWS = rowsCounted('fixed');
 export const TOKEN_ROWS = rowsCounted('token');
 export const MONEY_ROWS = rowsCounted('purse');
 /** The rows that count per provider; a verdict has two figures for each. */

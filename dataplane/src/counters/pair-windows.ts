@@ -1,8 +1,10 @@
 /** All windows of one agent and provider in process: the sliding minute, the fixed windows and the tokens. */
 import type { AgentTerms } from './agent-terms.js';
-import { FIXED_ROWS, fixedUs, RPM_ROW, TOKEN_ROWS, type Windows } from './limit-table.js';
+import { fixedUs, RPM_ROW, rowsCounted, TOKEN_ROWS, type Windows } from './limit-table.js';
 import { SlidingLog } from './sliding-log.js';
 import { TokenBuckets } from './token-buckets.js';
+
+const FIXED_ROWS = rowsCounted('fixed');
 
 interface FixedWindow {
   readonly lengthUs: number;

@@ -3,6 +3,8 @@
  * (`user.id`), or by the field alone. Nothing here is anybody's: ids are made up, addresses are of example.com and of the
  * ranges for documentation, secrets say that they are none.
  */
+import { AGENT_LIMITS } from '@acg/base/limits';
+
 const ID = {
   org: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b01',
   user: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b02',
@@ -27,6 +29,7 @@ const CREATED = '2026-01-12T09:30:00.000Z';
 const USED = '2026-01-30T16:51:54.000Z';
 
 export const FIELDS: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default])),
   // Ids
   id: ID.request,
   'Account.id': ID.account,
@@ -236,8 +239,6 @@ export const FIELDS: Readonly<Record<string, unknown>> = {
   graceSeconds: 86_400,
   holdMaxOutputTokens: 4_096,
   rpmLimit: 120,
-  rpdLimit: 10_000,
-  tpmLimit: null,
   thresholdPercent: 80,
   usageThresholds: [50, 80],
   policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },

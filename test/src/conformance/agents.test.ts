@@ -1,4 +1,5 @@
 /** Agents, their status, limits and events, from outside (docs/contract.md#management-api, docs/contract.md#limits). */
+import { AGENT_LIMITS } from '@acg/base/limits';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 import { firstProject, join, newAgent, signUp, TIMESTAMP, UUID } from './tenant.js';
@@ -54,6 +55,7 @@ test('GET /v1/agents/:id answers every field of the agent', async () => {
   expect(status).toBe(200);
   expect(body).toEqual({
     agent: {
+      ...Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default])),
       id,
       projectId: await firstProject(owner),
       name: 'Support Bot',
@@ -134,17 +136,22 @@ test('DELETE is permanent: the agent, its keys and its accounts are gone, and it
   expect((await owner.delete(`/v1/projects/${projectId}`)).status).toBe(200);
 });
 
-test.each([
+const BOUNDS: readonly (readonly [string, number, number])[] = [
   ['rpmLimit', 1, 1_000_000],
   ['rpdLimit', 1, 1_000_000_000],
   ['budgetCentsMonthly', 0, 1e12],
-])('%s is an integer from %d to %d', async (field, min, max) => {
-  const owner = await signUp(plane());
-  const { id } = await newAgent(owner);
-  const status = async (value: unknown) => (await owner.patch(`/v1/agents/${id}`, { [field]: value })).status;
-  for (const good of [min, max]) expect([good, await status(good)]).toEqual([good, 200]);
-  for (const bad of [min - 1, max + 1, min + 0.5, `${min + 1}`]) expect([bad, await status(bad)]).toEqual([bad, 400]);
-});
+];
+const others = AGENT_LIMITS.filter(({ field }) => !BOUNDS.some(([name]) => name === field));
+test.each([...BOUNDS, ...others.map(({ field, minimum, maximum }) => [field, minimum, maximum] as const)])(
+  '%s is an integer from %d to %d',
+  async (field, min, max) => {
+    const owner = await signUp(plane());
+    const { id } = await newAgent(owner);
+    const status = async (value: unknown) => (await owner.patch(`/v1/agents/${id}`, { [field]: value })).status;
+    for (const good of [min, max]) expect([good, await status(good)]).toEqual([good, 200]);
+    for (const bad of [min - 1, max + 1, min + 0.5, `${min + 1}`]) expect([bad, await status(bad)]).toEqual([bad, 400]);
+  },
+);
 
 test('slugs are made from the name, unique in their project and never sent', async () => {
   const owner = await signUp(plane());

@@ -1,14 +1,14 @@
 /** Terms of an agent for tests: limits by their names, everything else as it is without them. */
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { type AgentTerms, agentTerms, DEFAULT_HOLD_OUTPUT_TOKENS } from '../agent-terms.js';
 import { parseMonth } from '../calendar-month.js';
 import { LIMIT_TABLE, type LimitScope, type LimitType, limitRow, UNLIMITED } from '../limit-table.js';
 
-export interface TestTerms {
+type Rates = { readonly [field in RateLimit['field']]?: number };
+
+export interface TestTerms extends Rates {
   readonly agentId?: string;
-  readonly rpmLimit?: number;
-  readonly rpdLimit?: number;
-  readonly tpmLimit?: number;
   readonly budgetNanos?: number | null;
   readonly budgetCents?: number | null;
   readonly projectBudgetNanos?: number;
@@ -32,9 +32,7 @@ export function termsOf(given: TestTerms = {}): AgentTerms {
     if (value !== null && value !== undefined) limits[limitRow(type, scope)] = value;
   };
   const cents = given.budgetCents ?? null;
-  set('rpm', 'agent_provider', given.rpmLimit);
-  set('rpd', 'agent_provider', given.rpdLimit);
-  set('tpm', 'agent_provider', given.tpmLimit);
+  for (const { type, scope, field } of RATE_LIMITS) set(type, scope, given[field]);
   set('budget', 'agent', given.budgetNanos ?? (cents === null ? null : cents * NANOS_PER_CENT));
   set('budget', 'project', given.projectBudgetNanos);
   set('budget', 'org', given.orgBudgetNanos);
