@@ -1,27 +1,83 @@
-/** What is written for people names every limit that there is. */
+/**
+ * What is written for people names every limit that there is. README and gateway.proto list them in passing: those lists
+ * are written anew by `npx vitest run <this file> -u`. The contract says in sentences how each is counted.
+ */
 import { readFileSync } from 'node:fs';
-import { LIMIT_TABLE } from '@acg/dataplane/counters/limit-table';
+import { fileURLToPath } from 'node:url';
+import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { expect, test } from 'vitest';
 
-const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-const types = [...new Set(LIMIT_TABLE.map(({ type }) => type))];
-const perProvider = LIMIT_TABLE.filter(({ scope }) => scope === 'agent_provider').map(({ type }) => type);
+const pathOf = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const read = (name: string): string => readFileSync(pathOf(name), 'utf8');
 
-test('README: each has its 429, and its figures in the answer of /v1/self', () => {
-  const readme = read('README.md');
-  const refusals = [...readme.matchAll(/^\| 429 `limitType: ([^|]*)\|/gm)].map(([, names]) => names);
-  const named = refusals.flatMap((names) => names!.match(/\w+/g));
-  expect(named.sort()).toEqual([...types].sort());
-  const [, limits] = /limits\{([\w,]*)\}/.exec(readme)!;
-  expect(limits!.split(',').map((name) => name.replace('Cents', ''))).toEqual(types);
-  for (const type of perProvider) expect(readme).toContain(`${type}Remaining,${type}ResetAt`);
+/** With what each pattern finds, which must be there once, written anew. */
+function written(text: string, parts: readonly (readonly [RegExp, string])[]): string {
+  return parts.reduce((now, [pattern, part]) => {
+    expect(now.match(new RegExp(pattern, `${pattern.flags}g`)), `${pattern}`).toHaveLength(1);
+    return now.replace(pattern, () => part);
+  }, text);
+}
+
+const distinct = (values: readonly string[], between: string): string => [...new Set(values)].join(between);
+
+test('README: each has its 429, and its figures in the answer of /v1/self', async () => {
+  const codes = (rates: readonly RateLimit[]) => rates.map(({ type }) => `\`${type}\``).join(', ');
+  const short = RATE_LIMITS.filter(({ window }) => window === 'minute');
+  const long = RATE_LIMITS.filter(({ window }) => window !== 'minute');
+  const parts = [
+    [/^\| 429 `limitType: [^|]* \| [^;|]* per minute;/m, `| 429 ${named(codes(short))} | ${units(short)} per minute;`],
+    [/^\| 429 `limitType: [^|]* \| [^;|]*; the same/m, `| 429 ${named(codes(long))} | ${labels(long)}; the same`],
+    [/limits\{[^}]*\}/, `limits{${AGENT_TYPES.join(',')}}`],
+    [/\w+Remaining,\w+ResetAt(,\w+Remaining,\w+ResetAt)*/, figures(RATE_LIMITS)],
+  ] as const;
+  await expect(written(read('README.md'), parts)).toMatchFileSnapshot(pathOf('README.md'));
 });
 
-test('gateway.proto: each value of a Limit’s fields stands beside it', () => {
-  const [message] = /^message Limit \{[^}]*\}/m.exec(read('proto/src/gateway.proto'))!;
-  for (const field of ['type', 'window', 'unit', 'scope'] as const) {
-    const [, comment] = new RegExp(`string ${field} = \\d+; +// (.*)`).exec(message)!;
-    const named = comment!.split(' | ').map((value) => value.replace(/ \(.*/, ''));
-    expect(new Set(named), field).toEqual(new Set(LIMIT_TABLE.map((row) => row[field])));
+const named = (codes: string): string => codes.replace('`', '`limitType: ');
+const units = (rates: readonly RateLimit[]): string =>
+  distinct(
+    rates.map(({ unit }) => unit),
+    ', ',
+  );
+const labels = (rates: readonly RateLimit[]): string => rates.map(({ label }) => label.toLowerCase()).join(', ');
+const figures = (rates: readonly RateLimit[]): string =>
+  rates.map(({ type }) => `${type}Remaining,${type}ResetAt`).join(',');
+const AGENT_TYPES = LIMITS.flatMap(({ type, unit, scope }) =>
+  scope === 'project' || scope === 'org' ? [] : [unit === 'cents' ? `${type}Cents` : type],
+);
+
+test('gateway.proto: each value of a Limit’s fields stands beside it', async () => {
+  const windows = LIMITS.filter(({ window }, at) => LIMITS.findIndex((row) => row.window === window) === at);
+  const values = {
+    type: distinct(
+      LIMITS.map(({ type }) => type),
+      ' | ',
+    ),
+    window: windows.map(({ window, span }) => `${window} (${span})`).join(' | '),
+    unit: distinct(
+      LIMITS.map(({ unit }) => unit),
+      ' | ',
+    ),
+    scope: distinct(
+      LIMITS.map(({ scope }) => scope),
+      ' | ',
+    ),
+  };
+  const parts = Object.entries(values).map(
+    ([field, comment]) =>
+      [new RegExp(`(?<=^message Limit \\{[^}]*string ${field} = \\d+; +// ).*`, 'm'), comment] as const,
+  );
+  const path = 'proto/src/gateway.proto';
+  await expect(written(read(path), parts)).toMatchFileSnapshot(pathOf(path));
+});
+
+test('the contract: each has its line, with its name in answers, its default and its bounds', () => {
+  const [, section] = /^## Limits\n(.*?)^\*\*/ms.exec(read('docs/contract.md'))!;
+  const figure = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
+  for (const { type, label, unit, minimum, maximum, default: fallback } of AGENT_LIMITS) {
+    const bounds = `${figure(minimum)} to ${figure(maximum)}${unit === 'cents' ? ' cents' : ''}`;
+    const first = `| ${label.toLowerCase()} (\`${type}\`) | `;
+    const line = section!.split('\n').find((one) => one.startsWith(first));
+    expect(line ?? first).toMatch(` | ${fallback === null ? 'none' : figure(fallback)} | ${bounds} |`);
   }
 });

@@ -1,9 +1,9 @@
 /**
  * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
  *
- *   { agent {id, name, slug, status}, limits {rpm, rpd, tpm, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
+ *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
- *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, … of rpd and tpm, policy}] }
+ *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -69,7 +69,7 @@ function describe(
   };
 }
 
-/** `{rpm, rpd, tpm, budgetCents}`; null = none. */
+/** `{rpm, …, budgetCents}`; null = none. */
 function describeLimits(limits: Limits): Readonly<Record<string, number | null>> {
   return Object.fromEntries(
     LIMIT_TABLE.filter(({ scope }) => scope !== 'project' && scope !== 'org').map((row, at) => [
