@@ -24,7 +24,7 @@ const SLOW_MS = 3_000;
 /** Generous: others may use the machine. */
 const PATIENCE_MS = 240_000;
 /** Through each data plane: until its code is compiled and its caches are full, then those that are measured. */
-const STEADY_WARM_UP = 1_000;
+const STEADY_WARM_UP = 1_500;
 const STEADY_CALLS = 2_000;
 
 interface RunOptions {

@@ -46,6 +46,19 @@ const EXPLAINED: readonly [string, CallTrace, Made][] = [
   ['a WebSocket of a provider that died', socket(1011), { faults: PROVIDER }],
 ];
 
+test('answers: a circuit closes late where the result of a probe may have been lost, and only there', () => {
+  const late = refusedCall('a', 503, 'The provider is failing: stopped.', {
+    sentAt: T0 + 60_000,
+    endedAt: T0 + 60_001,
+  });
+  const lost = [fault('data-2', 'kill', T0 + 20_000, T0 + 21_000)];
+  expect(look(late, { faults: PROVIDER })).toHaveLength(1);
+  expect(look(late, { faults: [...PROVIDER, ...lost] })).toEqual([]);
+  expect(look(late, { faults: lost })).toHaveLength(1);
+  const later = { ...late, sentAt: T0 + 95_000, endedAt: T0 + 95_001 };
+  expect(look(later, { faults: [...PROVIDER, ...lost] })).toHaveLength(1);
+});
+
 test('answers: what arrived whole needs no reason', () => {
   expect(look(call('a'))).toEqual([]);
   expect(look(socket(1000))).toEqual([]);

@@ -18,6 +18,9 @@ interface AnswerHistory {
 const AFTERMATH_MS = 5_000;
 /** A circuit stays open for its cooldown, and a bad probe opens it again. */
 const CIRCUIT_AFTERMATH_MS = 30_000;
+/** A probe whose result was lost with its data plane, or on the way, keeps its place for as long. */
+const PROBE_LEASE_MS = 60_000;
+const PROBE_WAY: readonly Victim[] = ['data-1', 'data-2', 'data-3', 'control-1', 'control-2', 'postgres'];
 
 export function answersExplained(history: AnswerHistory): string[] {
   const terms = new Map(history.agents.map((one) => [one.agent, one]));
@@ -54,7 +57,10 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
   }
   if (status === 502 || status === 504) return because(hurt(['provider', call.plane]));
   if (status !== 503) return because(false);
-  if (message.includes('provider is failing')) return because(hurt(['provider'], CIRCUIT_AFTERMATH_MS), true);
+  if (message.includes('provider is failing')) {
+    const lostProbe = hurt(PROBE_WAY, PROBE_LEASE_MS) && hurt(['provider'], CIRCUIT_AFTERMATH_MS + PROBE_LEASE_MS);
+    return because(lostProbe || hurt(['provider'], CIRCUIT_AFTERMATH_MS), true);
+  }
   if (message.includes('token cannot be checked')) {
     return because(hurt(['control-1', 'control-2', 'postgres', call.plane]), true);
   }
