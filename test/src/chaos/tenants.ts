@@ -40,17 +40,17 @@ const CENT_NANOS = 10_000_000;
 const UNBOUND = { rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 };
 /** So low that it is reached within seconds, wherever the store is there for as long. */
 const RPM = 15;
-const TPM = 600;
+const TPM = 300;
 /** Of the calls that the lanes of such an agent make, so that the budget is spent before the run ends. */
 const HARD_CENTS_PER_MINUTE = 1;
 const SOFT_CENTS_PER_MINUTE = 0.5;
 /** Each is reached by a few of a burst's calls. */
 const BURST_TERMS: Readonly<Record<BurstKind, Partial<AgentTerms>>> = {
   hard: { budgetNanos: 5 * CENT_NANOS, hardBudget: true, refusesWithoutStore: true },
-  soft: { budgetNanos: 5 * CENT_NANOS },
+  soft: { budgetNanos: 3 * CENT_NANOS },
   rpm: { rpmLimit: 10 },
   rpd: { rpdLimit: 10 },
-  tpm: { tpmLimit: 5_000 },
+  tpm: { tpmLimit: 3_000 },
 };
 const MADE_AT_ONCE = 6;
 

@@ -18,7 +18,7 @@ const SOCKET_MESSAGES_MAX = 60;
 /** Of a burst, and the calls of each of its lanes. One that is refused is soon tried again. */
 const BURST = { lanes: 24, calls: 6, pauseMs: 20, failedPauseMs: 400 };
 /** What is counted after a call takes a moment to be known, so these bursts have to last. */
-const LASTING_BURST = { lanes: 8, calls: 16, pauseMs: 20, failedPauseMs: 500 };
+const LASTING_BURST = { lanes: 4, calls: 10, pauseMs: 1_000, failedPauseMs: 500 };
 /** Calls at once to each data plane, after the faults. */
 const STEADY_LANES = 12;
 
