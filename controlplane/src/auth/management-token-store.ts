@@ -44,7 +44,7 @@ export async function listTokens(sql: Sql, orgId: string, page: Page): Promise<L
 
 export async function loadToken(sql: Sql, orgId: string, id: string): Promise<ManagementTokenRow | null> {
   const [row] = await sql<ManagementTokenRow[]>`
-    select ${columns(sql)} from management_tokens where org_id = ${orgId} and id = ${id}`;
+    select ${columns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}`;
   return row ?? null;
 }
 
@@ -76,11 +76,9 @@ export async function deleteToken(tx: Tx, orgId: string, id: string): Promise<Ma
   return row ?? null;
 }
 
-/** In that organization; null: in all. */
-export async function deleteTokensOf(tx: Tx, userId: string, orgId: string | null): Promise<void> {
-  await tx`
-    delete from management_tokens
-     where created_by = ${userId} and (${orgId}::uuid is null or org_id = ${orgId})`;
+/** In all organizations. */
+export async function deleteTokensOf(tx: Tx, userId: string): Promise<void> {
+  await tx`delete from management_tokens where created_by = ${userId}`;
 }
 
 /** What a request with the token needs to know. */

@@ -55,7 +55,7 @@ export class AccountRecovery {
       await store.setPassword(tx, userId, passwordHash);
       await endSessions(tx, userId, null);
       // Whoever made an account with an address that nobody had confirmed need not be who reads the mailbox.
-      if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId, null);
+      if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId);
       const user = await store.markVerified(tx, userId); // the mail has shown who reads that mailbox
       await this.throttle.forgetFailedLogins(tx, user.email, ip);
       await recordUserAudit(tx, user, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });

@@ -135,7 +135,7 @@ export class AuthService {
     } else if (person.kind === 'mailbox') {
       await store.setPassword(tx, userId, person.passwordHash);
       await endSessions(tx, userId, null);
-      await deleteTokensOf(tx, userId, null);
+      await deleteTokensOf(tx, userId);
       await store.markVerified(tx, userId);
       if (person.name !== undefined) await store.setName(tx, userId, person.name);
     }

@@ -208,6 +208,18 @@ test('summary: every field', async () => {
   });
 });
 
+test('summary: of the hour in which the last 24 began, the part that lies in them counts for the rate', async () => {
+  const { sql } = plane().database;
+  const { id: agentId, orgId } = await newAgent(sql, viewer.orgId);
+  const records = [
+    usageRecord({ agentId, orgId, startedAtMs: at(24), costNanos: 24 * CENT }), // 10:00 to 11:00, of which 20 minutes
+    usageRecord({ agentId, orgId, startedAtMs: at(12), costNanos: 4 * CENT }),
+  ];
+  await newIngest(sql, [], 36_500).report({ dataPlaneId: 'dp-1', records });
+  const { burnRateCentsPerHour } = await reports().summary(actor(), agentId, { period: '24h' });
+  expect(burnRateCentsPerHour).toBe((24 / 3 + 4) / 24);
+});
+
 test('summary: an agent without calls has zeros, and no forecast of a budget', async () => {
   const quiet = await newAgent(plane().database.sql, viewer.orgId);
   const { body } = await viewer.call('GET', `/v1/usage/agents/${quiet.id}/summary`);

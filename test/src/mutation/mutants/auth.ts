@@ -47,8 +47,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/recovery.ts',
-      find: 'if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId, null);',
-      put: 'if (before === null) await deleteTokensOf(tx, userId, null);',
+      find: 'if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId);',
+      put: 'if (before === null) await deleteTokensOf(tx, userId);',
       bug: 'management tokens of whoever took an unverified account survive the reset',
       tests: [
         'test/src/controlplane/management-tokens.test.ts',
@@ -178,7 +178,7 @@ export const AUTH: Area = {
     {
       file: 'controlplane/src/auth/service.ts',
       find: `      await endSessions(tx, userId, null);
-      await deleteTokensOf(tx, userId, null);
+      await deleteTokensOf(tx, userId);
 `,
       put: '',
       bug: 'an account that passes to its mailbox keeps the sessions of whoever made it',
