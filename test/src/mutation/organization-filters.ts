@@ -32,7 +32,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
     TWO_MEMBERSHIPS,
   ],
   'circuit/': ['test/src/circuit/circuit.test.ts'],
-  'event-mail/': [TWO_MEMBERSHIPS, 'test/src/event-mail.test.ts'],
+  'event-mail/': ['test/src/event-mail.test.ts', TWO_MEMBERSHIPS],
   'events/': ['test/src/events.test.ts'],
   'ledger/daily-rollups': ['test/src/controlplane/hour-rollups.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
   'ledger/hour-rollups': ['test/src/controlplane/hour-rollups.test.ts'],
@@ -54,6 +54,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
     'test/src/controlplane/hour-rollups.test.ts',
   ],
   'reports/scope-spend': [SHARED_IDS, 'test/src/controlplane/scope-usage.test.ts'],
+  'webhooks/fanout': ['test/src/webhooks/fairness.test.ts', 'test/src/event-mail.test.ts'],
   'webhooks/queue': ['test/src/webhooks/fairness.test.ts'],
   'webhooks/': ['test/src/webhooks/endpoints.test.ts', 'test/src/webhooks/rotation-and-replay.test.ts'],
 };
