@@ -1,11 +1,12 @@
 /** From reported usage to the receiver: two control planes on one database book what data planes send. */
 
 import { uuidv7 } from '@acg/base/uuidv7';
+import { circuitKey } from '@acg/controlplane/circuit/circuit-key';
 import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane, useControlPlane } from './control-plane.js';
-import { reportBody } from './controlplane/usage-fixture.js';
+import { newId, reportBody, usageRecord } from './controlplane/usage-fixture.js';
 import { until } from './until.js';
 import { type Receiver, startReceiver } from './webhooks/receiver.js';
 
@@ -122,6 +123,26 @@ test('conclusions: refusals exceed a hard budget when it was the reason, and no 
   const exceeded = await sql<{ agent: string }[]>`
     select data->>'agentName' as agent from events where org_id = ${admin.orgId} and event = 'agent.budget_exceeded'`;
   expect([...exceeded]).toEqual([{ agent: 'hard budget' }]);
+});
+
+test('conclusions: booked failures open the circuit that they name', async () => {
+  const { orgId } = await plane().member('owner');
+  const circuit = circuitKey({ providerSlug: 'own', origin: `https://${orgId}.example`, orgId });
+  const records = Array.from({ length: 50 }, () =>
+    usageRecord({
+      orgId,
+      agentId: newId(),
+      providerSlug: 'own',
+      circuitKey: circuit,
+      circuitEpoch: 0,
+      circuitOutcome: 2,
+    }),
+  );
+  await plane().service.usage.ingest.report(reportBody({ dataPlaneId: 'dp', records }));
+  await until('it is open', async () => {
+    const [row] = await plane().database.sql`select state from circuits where circuit_key = ${circuit}`;
+    return row?.state === 'OPEN';
+  });
 });
 
 test('status: a burst of readers shares one reading, and needs no session', async () => {

@@ -33,7 +33,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
   ],
   'circuit/': ['test/src/circuit/circuit.test.ts'],
   'event-mail/': ['test/src/event-mail.test.ts', TWO_MEMBERSHIPS],
-  'events/': ['test/src/events.test.ts'],
+  'events/': ['test/src/event-mail.test.ts'],
   'ledger/daily-rollups': ['test/src/controlplane/hour-rollups.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
   'ledger/hour-rollups': ['test/src/controlplane/hour-rollups.test.ts'],
   'ledger/lines': [SHARED_IDS],

@@ -53,7 +53,6 @@ export const EVENTS: Area = {
       find: "id = any(${ids}::uuid[]) and budget_mode = 'hard'`;",
       put: 'id = any(${ids}::uuid[])`;',
       bug: 'a refusal alone exceeds a soft budget',
-      tests: ['test/src/events.test.ts', 'test/src/conclusions.test.ts', 'test/src/limits/hard-budget.test.ts'],
     },
     {
       file: FACTS,
@@ -72,7 +71,6 @@ export const EVENTS: Area = {
       find: '    this.board.observe(booked.entries);\n',
       put: '',
       bug: 'booked calls say nothing about circuits',
-      tests: ['test/src/conclusions.test.ts', 'test/src/circuit/outage.test.ts'],
     },
     {
       file: OUTBOX,
