@@ -1,6 +1,7 @@
 /**
  * The Redis client (ioredis) behind the nodes: connection settings, NOSCRIPT after a flush or restart.
  */
+import { ignore } from '@acg/base/ignore';
 import { Cluster, Command, Redis } from 'ioredis';
 import { SCRIPT, SCRIPT_SHA } from './admit-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
@@ -58,8 +59,10 @@ export class RedisLink implements ScriptLink {
     const client = openClient(this.#access, this.#left);
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
+    if (client instanceof Redis) readAtOnce(client);
     // Connections to a cluster's nodes are made on first use otherwise, and until then calls would be refused.
     client.on('+node', (node: Redis) => {
+      readAtOnce(node);
       node.on('ready', () => this.#events.onConnected());
       if (node.status === 'wait') node.connect().catch(() => {}); // ioredis reports it as an error event, too
     });
@@ -145,15 +148,34 @@ export class RedisLink implements ScriptLink {
     done: (error: Error | null, reply: Buffer | null) => void,
   ): void {
     const args = [script, String(keys.length), ...keys, argument, writerId];
-    const command = new ScriptCommand(name, args, { replyEncoding: null }, (error, reply) => {
-      done(error ?? null, Buffer.isBuffer(reply) ? reply : null);
-    });
-    this.#client.sendCommand(command);
+    this.#client.sendCommand(new ScriptCommand(name, args, done));
   }
 }
 
-/** Written as one buffer: ioredis makes one of every key, which costs more than the call itself where there are many. */
+/**
+ * ioredis listens for replies in a way that Node's streams do not count as listening: they put each reply aside then and
+ * hand it over in a later step. A listener of the usual kind, and they come at once.
+ */
+function readAtOnce(client: Redis): void {
+  client.on('connect', () => client.stream.on('data', ignore));
+}
+
+/**
+ * Written as one buffer: ioredis makes one of every key, which costs more than the call itself where there are many. The
+ * reply is told as it is read, without the promise of every other command, which nobody has here.
+ */
 class ScriptCommand extends Command {
+  constructor(name: string, args: (string | Buffer)[], done: (error: Error | null, reply: Buffer | null) => void) {
+    super(name, args, { replyEncoding: null });
+    this.resolve = (reply) => {
+      this.isResolved = true;
+      this.isSettled = true;
+      done(null, Buffer.isBuffer(reply) ? reply : null);
+    };
+    // In a step of its own: a command that cannot be sent is refused before `sendCommand` returns.
+    this.reject = (error) => queueMicrotask(() => done(error, null));
+  }
+
   override toWritable(): Buffer {
     // Script, number of keys, keys, argument, writer.
     const { args } = this;
