@@ -40,6 +40,8 @@ export class Purse implements BagItem {
   readonly #nextField: () => string;
   /** Newest month first. */
   readonly totals: OwnTotal[] = [];
+  /** What all writers have spent in the store's month, as it said last. */
+  storeNanos = 0;
   ledgerMonth = -1;
   ledgerNanos = 0;
   ledgerOwnNanos = 0;

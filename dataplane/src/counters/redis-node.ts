@@ -28,6 +28,8 @@ interface RedisNodeSettings {
   readonly name: string;
   readonly windows: Windows;
   readonly timeoutMs: number;
+  /** How long a report waits for company. */
+  readonly lingerMs: number;
   readonly writerId: string;
   /** Hash tag of a key on this node and its slot, for probes without spend. */
   readonly probeTag: string;
@@ -60,6 +62,8 @@ export class RedisNode {
   readonly #deadline: AnswerDeadline<Call>;
   #turns = new Map<number, TurnBatch>();
   #flushScheduled = false;
+  /** Of what waits for company. */
+  #lingerTimer: NodeJS.Timeout | null = null;
   /** Sent and not answered. */
   readonly #outstanding = new Bag<Call>();
   readonly enforcement: Enforcement;
@@ -125,6 +129,13 @@ export class RedisNode {
     if (this.enforcement.on) this.#turn(slot).report(purse);
   }
 
+  /** Like {@link report}, with whatever is sent next, or when it has lingered. */
+  reportWithNext(slot: number, purse: Purse): void {
+    if (!this.enforcement.on) return;
+    this.#openTurn(slot).report(purse);
+    this.#lingerTimer ??= setTimeout(this.#flushLate, this.#settings.lingerMs).unref();
+  }
+
   /** Tokens of a gap are not added later: their minute is over. */
   addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
     if (this.enforcement.on) this.#turn(slot).addTokens(agentId, providerSlug, row, tokens);
@@ -163,20 +174,29 @@ export class RedisNode {
   }
 
   #turn(slot: number): TurnBatch {
+    if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
+      setImmediate(this.#flush); // after the poll phase: everything that arrived in this turn is in
+    }
+    return this.#openTurn(slot);
+  }
+
+  #openTurn(slot: number): TurnBatch {
     let turn = this.#turns.get(slot);
     if (turn === undefined) {
       turn = new TurnBatch(slot, this.#purses);
       this.#turns.set(slot, turn);
-      if (!this.#flushScheduled) {
-        this.#flushScheduled = true;
-        setImmediate(this.#flush); // after the poll phase: everything that arrived in this turn is in
-      }
     }
     return turn;
   }
 
   readonly #flush = (): void => {
     this.#flushScheduled = false;
+    this.#flushTurns();
+  };
+
+  readonly #flushLate = (): void => {
+    this.#lingerTimer = null;
     this.#flushTurns();
   };
 
@@ -217,8 +237,9 @@ export class RedisNode {
   #confirm(batch: TurnBatch, reply: CallReply, nowMs: number): void {
     for (let i = 0; i < batch.purses.length; i++) {
       const { purse, total, sentNanos } = batch.purses[i]!;
+      const { foundNanos, spentNanos } = reply.purses[i]!;
+      purse.storeNanos = spentNanos;
       if (total === null) continue;
-      const { foundNanos } = reply.purses[i]!;
       const known = total.confirmedNanos;
       if (foundNanos < known && this.#purses.noteLoss(total.confirmedAtMs, nowMs)) {
         this.enforcement.noteDataLost();
