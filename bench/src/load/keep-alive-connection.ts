@@ -18,9 +18,15 @@ export class KeepAliveConnection {
   #bytesWanted = -1;
   #head = '';
   broken = false;
+  /** Resolves when it can carry a call, or never will. */
+  readonly opened: Promise<void>;
 
   constructor(origin: string) {
     this.#socket = connectTo(origin);
+    this.opened = new Promise((resolve) => {
+      this.#socket.once(origin.startsWith('https:') ? 'secureConnect' : 'connect', resolve);
+      this.#socket.once('close', () => resolve());
+    });
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: string) => this.#take(text));
     this.#socket.on('error', () => this.#end());

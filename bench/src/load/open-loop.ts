@@ -24,19 +24,26 @@ export interface OpenLoopResult {
   readonly errors: number;
 }
 
-const FIRST_CONNECTIONS = 16;
-/** More calls than this under way at once count as errors: the target does not keep up. */
-const CONNECTIONS_MAX = 1_024;
+/** Opened before the first call is due. */
+const FIRST_CONNECTIONS = 64;
+const CONNECTIONS_MAX = 256;
+/**
+ * Opened at once later on, while calls wait for any that is free. A TLS handshake costs this process more than the time
+ * until the next call is due: with one for each call that waits, a short stall never ended and calls went missing.
+ */
+const OPENING_MAX = 2;
+/** More calls than this at once, under way or waiting, count as errors: the target does not keep up. */
+const CALLS_MAX = 1_024;
 const LEAD_US = 200_000;
 const TIMING = /server-timing: gateway;dur=([\d.]{1,12}), upstream;dur=([\d.]{1,12})/;
 
-export function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
-  const { origin } = new URL(options.url);
+export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
+  const pool = new ConnectionPool(new URL(options.url).origin);
+  await pool.opened;
   const request = postRequest(options.url, options.headers, options.body);
   const latenciesUs: number[] = [];
   const lagsUs: number[] = [];
   const stagesUs: [number, number][] = [];
-  const idle = Array.from({ length: FIRST_CONNECTIONS }, () => new KeepAliveConnection(origin));
   let errors = 0;
   let sent = 0;
   let finished = 0;
@@ -47,31 +54,86 @@ export function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       if (++finished < total) return;
-      for (const connection of idle) connection.close();
+      pool.close();
       resolve({ latenciesUs, lagsUs, stagesUs, errors });
     };
-    const send = (dueUs: number): void => {
-      if (sent - finished > CONNECTIONS_MAX) {
-        errors++;
-        finish();
-        return;
-      }
-      const connection = idle.pop() ?? new KeepAliveConnection(origin);
+    const sendOn = (connection: KeepAliveConnection, dueUs: number): void => {
       lagsUs.push(nowUs() - dueUs);
       connection.send(request, (status, head) => {
         if (status === 200) latenciesUs.push(nowUs() - dueUs);
         else errors++;
         const timing = TIMING.exec(head);
         if (timing !== null) stagesUs.push([1_000 * Number(timing[1]), 1_000 * Number(timing[2])]);
-        if (!connection.broken) idle.push(connection);
+        pool.give(connection);
         finish();
       });
+    };
+    const send = (dueUs: number): void => {
+      if (sent - finished > CALLS_MAX) {
+        errors++;
+        finish();
+      } else pool.take((connection) => sendOn(connection, dueUs));
     };
     pacer.on('error', reject);
     pacer.on('message', (due: number) => {
       while (sent < due) send(pace.startUs + sent++ * intervalUs);
     });
   });
+}
+
+/** Free connections, the last one used first. A call that finds none waits for the next. */
+class ConnectionPool {
+  readonly #origin: string;
+  readonly #idle: KeepAliveConnection[];
+  readonly #waiting: ((connection: KeepAliveConnection) => void)[] = [];
+  #open = FIRST_CONNECTIONS;
+  #opening = 0;
+  readonly opened: Promise<unknown>;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+    this.#idle = Array.from({ length: FIRST_CONNECTIONS }, () => new KeepAliveConnection(origin));
+    this.opened = Promise.all(this.#idle.map((connection) => connection.opened));
+  }
+
+  take(use: (connection: KeepAliveConnection) => void): void {
+    const free = this.#idle.pop();
+    if (free !== undefined) {
+      use(free);
+      return;
+    }
+    this.#waiting.push(use);
+    this.#openMore();
+  }
+
+  give(connection: KeepAliveConnection): void {
+    if (connection.broken) {
+      this.#open--;
+      if (this.#waiting.length > 0) this.#openMore();
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
+  }
+
+  close(): void {
+    for (const connection of this.#idle) connection.close();
+  }
+
+  #openMore(): void {
+    if (this.#opening >= OPENING_MAX || this.#open >= CONNECTIONS_MAX) return;
+    this.#open++;
+    this.#opening++;
+    const connection = new KeepAliveConnection(this.#origin);
+    void connection.opened.then(() => {
+      this.#opening--;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.give(connection);
+      else next(connection); // one that broke says so
+      if (this.#waiting.length > 0) this.#openMore();
+    });
+  }
 }
 
 const nowUs = (): number => Number(process.hrtime.bigint()) / 1_000;
