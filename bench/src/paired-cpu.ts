@@ -5,13 +5,10 @@
  *
  *   node bench/dist/paired-cpu.js ROOT [ROUNDS]     ROOT: a built tree to compare this one with
  */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { TestPlane } from '@acg/test/plane-process';
-import { until } from '@acg/test/stack';
-import { type GatewayStack, startGateway } from './gateway-stack.js';
+import { resolve } from 'node:path';
+import { type Build, runTimeUs, startBuilds } from './build-pair.js';
+import { startGateway } from './gateway-stack.js';
 import { runClosedLoop } from './load/closed-loop.js';
 import { startProvider } from './provider.js';
 import { REQUEST_BODY } from './request.js';
@@ -22,31 +19,6 @@ const PAIRS = 20;
 const WINDOW_SECONDS = 1;
 const WARM_SECONDS = 4;
 const CONNECTIONS = 64;
-
-interface Build {
-  readonly plane: TestPlane;
-  readonly url: string;
-}
-
-/** Time on a processor since the process started, all threads, µs. */
-function runTimeUs(pid: number): number {
-  let nanos = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    nanos += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
-  }
-  return nanos / 1_000;
-}
-
-async function start({ stack, dataPlane }: GatewayStack, root: string, name: string): Promise<Build> {
-  const dataDir = join(stack.home, name);
-  mkdirSync(dataDir);
-  const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir };
-  const plane = new TestPlane('dataplane', env, join(root, 'dataplane/dist/main.js'));
-  const { port, metricsPort } = await plane.start();
-  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;
-  await until(ready, `${name} ready`);
-  return { plane, url: `http://127.0.0.1:${port}/v1/proxy/openai/v1/chat/completions` };
-}
 
 /** µs a call. */
 async function window({ plane, url }: Build, token: string, seconds: number): Promise<number> {
@@ -59,12 +31,10 @@ async function window({ plane, url }: Build, token: string, seconds: number): Pr
 
 async function run(root: string, rounds: number): Promise<void> {
   const gateway = await startGateway(await startProvider());
-  const here = fileURLToPath(new URL('../..', import.meta.url));
   const [ours, theirs, differences]: [number[], number[], number[]] = [[], [], []];
   const loadBefore = loadavg()[0]!;
   for (let round = 0; round < rounds; round++) {
-    const one = await start(gateway, here, `this-${round}`);
-    const other = await start(gateway, root, `other-${round}`);
+    const [one, other] = await startBuilds(gateway, root, round);
     // The highest limit there is, a million calls a minute, is an agent's: two share the load.
     const tokens = [gateway.token, gateway.otherToken];
     for (const build of [one, other]) await window(build, tokens[0]!, WARM_SECONDS);

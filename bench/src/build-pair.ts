@@ -1,0 +1,42 @@
+/** Data planes of two builds beside each other, both behind the same control plane, Redis and provider. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TestPlane } from '@acg/test/plane-process';
+import { until } from '@acg/test/stack';
+import type { GatewayStack } from './gateway-stack.js';
+import { PROXY_PATH } from './request.js';
+
+export interface Build {
+  readonly plane: TestPlane;
+  /** Of the call. */
+  readonly url: string;
+}
+
+const OWN_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Ours and the one of the tree `root`, anew. */
+export async function startBuilds(gateway: GatewayStack, root: string, round: number): Promise<[Build, Build]> {
+  const ours = await start(gateway, OWN_ROOT, `this-${round}`);
+  return [ours, await start(gateway, root, `other-${round}`)];
+}
+
+async function start({ stack, dataPlane }: GatewayStack, root: string, name: string): Promise<Build> {
+  const dataDir = join(stack.home, name);
+  mkdirSync(dataDir);
+  const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir };
+  const plane = new TestPlane('dataplane', env, join(root, 'dataplane/dist/main.js'));
+  const { port, metricsPort } = await plane.start();
+  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;
+  await until(ready, `${name} ready`);
+  return { plane, url: `http://127.0.0.1:${port}${PROXY_PATH}` };
+}
+
+/** Time on a processor since the process started, all threads, µs. */
+export function runTimeUs(pid: number): number {
+  let nanos = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    nanos += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+  }
+  return nanos / 1_000;
+}
