@@ -159,6 +159,7 @@ function reached(
   return facts;
 }
 
+/** Of several that are the same the first one is told. */
 async function fire(tx: Tx, facts: readonly Fact[]): Promise<void> {
   if (facts.length === 0) return;
   // In one order for everybody, so that two transactions never wait for each other.
@@ -166,7 +167,7 @@ async function fire(tx: Tx, facts: readonly Fact[]): Promise<void> {
   const rows = await tx<{ fact: string }[]>`
     insert into event_facts (fact) select unnest(${names}::text[]) on conflict (fact) do nothing returning fact`;
   const fresh = new Set(rows.map((row) => row.fact));
-  for (const fact of facts) if (fresh.has(fact.name)) await append(tx, fact);
+  for (const fact of facts) if (fresh.delete(fact.name)) await append(tx, fact);
 }
 
 async function append(tx: Tx, { agent, spentNanos, thresholdPercent }: Fact): Promise<void> {
