@@ -55,8 +55,9 @@ export function noLateAdmissions(history: AdmissionHistory): AdmissionReport {
   const broken: string[] = [];
   let reached = 0;
   for (const terms of agents) {
+    const own = calls.filter(({ agent }) => agent === terms.agent);
+    const retold = new Retold(own, history);
     for (const meter of metersOf(terms)) {
-      const own = calls.filter(({ agent }) => agent === terms.agent);
       const ended: Ended[] = own.flatMap((call) => {
         const record = recordOf.get(call.id);
         if (record === undefined || !seenAt.has(call.id)) return [];
@@ -65,7 +66,7 @@ export function noLateAdmissions(history: AdmissionHistory): AdmissionReport {
       });
       let isReached = false;
       for (const call of own) {
-        const sum = knownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, own, meter, history);
+        const sum = knownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, meter, retold);
         if (sum < meter.limit) continue;
         isReached = true;
         const passed = seenAt.has(call.id) && !isUnchecked(call, seenAt.get(call.id)!, history);
@@ -89,23 +90,64 @@ function metersOf({ budgetNanos, tpmLimit }: AgentTerms): Meter[] {
 }
 
 /** Sum of what must have been known when the call was sent, and counted until it was seen. */
-function knownBefore(
-  call: CallTrace,
-  seenAt: number,
-  ended: readonly Ended[],
-  own: readonly CallTrace[],
-  meter: Meter,
-  history: AdmissionHistory,
-): number {
-  const gap = history.storeAway.findLast(({ from }) => from <= call.sentAt);
+function knownBefore(call: CallTrace, seenAt: number, ended: readonly Ended[], meter: Meter, retold: Retold): number {
+  const gap = retold.gapBefore(call.sentAt);
   let sum = 0;
   for (const one of ended) {
     if (one.toldAt > call.sentAt || one.seenAt < seenAt - meter.windowMs) continue;
-    const isLost = gap !== undefined && one.call.endedAt <= gap.to;
-    if (isLost && !(meter.isToldAgain && wasToldAgain(one.call, gap.to, call.sentAt, own, history.faults))) continue;
+    const isLost = gap !== null && one.call.endedAt <= gap.to;
+    if (isLost && !(meter.isToldAgain && retold.at(one.call, gap) <= call.sentAt)) continue;
     sum += one.amount;
   }
   return sum;
+}
+
+/** When what the store may have lost was said again by the process that had said it: with its next call of that agent. */
+class Retold {
+  readonly #own: readonly CallTrace[];
+  readonly #history: AdmissionHistory;
+  readonly #asked = new Map<string, CallTrace | null>();
+  readonly #known = new Map<string, number>();
+
+  /** `own`: calls of one agent. */
+  constructor(own: readonly CallTrace[], history: AdmissionHistory) {
+    this.#own = own;
+    this.#history = history;
+  }
+
+  gapBefore(at: number): Interval | null {
+    return this.#history.storeAway.findLast(({ from }) => from <= at) ?? null;
+  }
+
+  /** Infinity: it was not. */
+  at({ id, plane, endedAt }: CallTrace, gap: Interval): number {
+    const key = `${id} ${gap.to}`;
+    let at = this.#known.get(key);
+    if (at === undefined) {
+      const asked = this.#firstAsked(plane, gap.to);
+      const between = { from: endedAt, to: asked?.endedAt ?? endedAt };
+      const isGone = this.#history.faults.some(
+        (one) => one.victim === plane && endsProcess(one) && overlaps(one, between),
+      );
+      at = asked === null || isGone ? Number.POSITIVE_INFINITY : asked.endedAt + TOLD_MS;
+      this.#known.set(key, at);
+    }
+    return at;
+  }
+
+  #firstAsked(plane: string, after: number): CallTrace | null {
+    const key = `${plane} ${after}`;
+    let first = this.#asked.get(key);
+    if (first === undefined) {
+      first = null;
+      for (const one of this.#own) {
+        if (one.plane !== plane || one.sentAt <= after || !askedTheStore(one)) continue;
+        if (first === null || one.endedAt < first.endedAt) first = one;
+      }
+      this.#asked.set(key, first);
+    }
+    return first;
+  }
 }
 
 const isUnchecked = (call: CallTrace, seenAt: number, { storeAway }: AdmissionHistory): boolean =>
@@ -121,22 +163,6 @@ function toldAtOf({ plane, endedAt }: CallTrace, { faults, storeAway }: Admissio
     if (hit === undefined) return wait.to;
     at = hit.to + 1;
   }
-}
-
-/** The process that served it has asked the store about that agent since. */
-function wasToldAgain(
-  { plane, endedAt }: CallTrace,
-  after: number,
-  before: number,
-  own: readonly CallTrace[],
-  faults: readonly FaultTrace[],
-): boolean {
-  const asked = own.find(
-    (one) => one.plane === plane && one.sentAt > after && one.endedAt + TOLD_MS <= before && askedTheStore(one),
-  );
-  if (asked === undefined) return false;
-  const between = { from: endedAt, to: asked.endedAt };
-  return !faults.some((one) => one.victim === plane && endsProcess(one) && overlaps(one, between));
 }
 
 const askedTheStore = ({ status }: CallTrace): boolean => status === 200 || status === 429;
