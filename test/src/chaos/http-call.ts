@@ -6,6 +6,8 @@ import type { Victim } from './plan.js';
 
 /** The client gives up. Far above the longest fault, also on a busy machine. */
 const PATIENCE_MS = 120_000;
+/** What the gateway holds back to mask it leaves after a second of silence, and what follows then begins anew. */
+const SILENCE_MS = 900;
 
 export interface HttpCall {
   readonly id: string;
@@ -29,13 +31,16 @@ export function sendCall(call: HttpCall, connections: Agent, secrets: SecretWatc
   return new Promise((resolve) => {
     let response: IncomingMessage | null = null;
     let body = '';
+    let heardAt = 0;
+    let fellSilent = false;
     let over = false;
     const end = (complete: boolean, error: string | null): void => {
       if (over) return;
       over = true;
       clearTimeout(timer);
       outgoing.destroy();
-      resolve(traceOf(call, sentAt, response, body, complete, error, secrets));
+      const looked = fellSilent && call.kind === 'echo' ? '' : body;
+      resolve(traceOf(call, sentAt, response, body, looked, complete, error, secrets));
     };
     const timer = setTimeout(() => end(false, 'timeout'), PATIENCE_MS);
     const { method, headers } = call;
@@ -48,7 +53,11 @@ export function sendCall(call: HttpCall, connections: Agent, secrets: SecretWatc
     outgoing.on('response', (answer) => {
       response = answer;
       answer.setEncoding('latin1');
+      heardAt = Date.now();
       answer.on('data', (chunk: string) => {
+        const now = Date.now();
+        fellSilent ||= now - heardAt > SILENCE_MS;
+        heardAt = now;
         body += chunk;
       });
       answer.on('error', (error: NodeJS.ErrnoException) => end(false, error.code ?? error.message));
@@ -77,6 +86,8 @@ function traceOf(
   sentAt: number,
   response: IncomingMessage | null,
   body: string,
+  /** What of it is searched for secrets. */
+  looked: string,
   complete: boolean,
   error: string | null,
   secrets: SecretWatch,
@@ -85,7 +96,7 @@ function traceOf(
   const status = response?.statusCode ?? null;
   if (response !== null) {
     const source = `the answer to a call (${kind})`;
-    secrets.look(source, `${response.rawHeaders.join('\n')}\n\n${body}`);
+    secrets.look(source, `${response.rawHeaders.join('\n')}\n\n${looked}`);
     secrets.ended(source);
   }
   const refusal = response === null || !complete ? null : refusalOf(response, body);

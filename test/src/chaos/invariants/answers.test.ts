@@ -55,8 +55,12 @@ test('answers: a circuit closes late where the result of a probe may have been l
   expect(look(late, { faults: PROVIDER })).toHaveLength(1);
   expect(look(late, { faults: [...PROVIDER, ...lost] })).toEqual([]);
   expect(look(late, { faults: lost })).toHaveLength(1);
-  const later = { ...late, sentAt: T0 + 95_000, endedAt: T0 + 95_001 };
+  const later = { ...late, sentAt: T0 + 115_000, endedAt: T0 + 115_001 };
   expect(look(later, { faults: [...PROVIDER, ...lost] })).toHaveLength(1);
+  expect(look(later, { faults: [...PROVIDER, ...lost, fault('postgres', 'kill', T0 + 60_000, T0 + 61_000)] })).toEqual(
+    [],
+  );
+  expect(look(later, { faults: [...PROVIDER, fault('postgres', 'kill', T0 + 60_000, T0 + 61_000)] })).toHaveLength(1);
 });
 
 test('answers: what arrived whole needs no reason', () => {

@@ -20,7 +20,6 @@ const AFTERMATH_MS = 5_000;
 const CIRCUIT_AFTERMATH_MS = 30_000;
 /** A probe whose result was lost with its data plane, or on the way, keeps its place for as long. */
 const PROBE_LEASE_MS = 60_000;
-const PROBE_WAY: readonly Victim[] = ['data-1', 'data-2', 'data-3', 'control-1', 'control-2', 'postgres'];
 
 export function answersExplained(history: AnswerHistory): string[] {
   const terms = new Map(history.agents.map((one) => [one.agent, one]));
@@ -47,8 +46,7 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
     if (!fits) return `${status} "${message}" without a reason`;
     return hasToWait && !hasRetryAfter ? `${status} "${message}" without Retry-After` : null;
   };
-  const hurt = (victims: readonly Victim[], aftermathMs = AFTERMATH_MS): boolean =>
-    wasHurt(call, history.faults, victims, aftermathMs);
+  const hurt = (victims: readonly Victim[]): boolean => wasHurt(call, history.faults, victims);
   if (status === 429) {
     if (limitType === 'rpm') return because(terms.rpmLimit !== null, true);
     if (limitType === 'tpm') return because(terms.tpmLimit !== null, true);
@@ -58,8 +56,7 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
   if (status === 502 || status === 504) return because(hurt(['provider', call.plane]));
   if (status !== 503) return because(false);
   if (message.includes('provider is failing')) {
-    const lostProbe = hurt(PROBE_WAY, PROBE_LEASE_MS) && hurt(['provider'], CIRCUIT_AFTERMATH_MS + PROBE_LEASE_MS);
-    return because(lostProbe || hurt(['provider'], CIRCUIT_AFTERMATH_MS), true);
+    return because(mayBeOpen(call, history.faults), true);
   }
   if (message.includes('token cannot be checked')) {
     return because(hurt(['control-1', 'control-2', 'postgres', call.plane]), true);
@@ -71,6 +68,17 @@ function refusalProblem(call: CallTrace, terms: AgentTerms, history: AnswerHisto
   if (message.includes('is stopping'))
     return because(wasHurt(call, history.faults, [call.plane], 0, ['restart']), true);
   return because(false);
+}
+
+/** From a fault of the provider on, and as long as what happened to the others may have cost a probe. */
+function mayBeOpen(call: CallTrace, faults: readonly FaultTrace[]): boolean {
+  let until = Number.NEGATIVE_INFINITY;
+  for (const { victim, from, to } of [...faults].sort((a, b) => a.from - b.from)) {
+    if (from > call.endedAt) break;
+    if (victim === 'provider') until = Math.max(until, to + CIRCUIT_AFTERMATH_MS);
+    else if (victim !== 'redis' && from <= until) until = Math.max(until, to + PROBE_LEASE_MS + CIRCUIT_AFTERMATH_MS);
+  }
+  return call.sentAt <= until;
 }
 
 /** A connection that broke: before a head only its data plane can be the reason, after it the provider as well. */
