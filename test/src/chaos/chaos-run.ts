@@ -9,6 +9,7 @@ import type { HeldFigures } from './invariants/held.js';
 import { DESCRIPTORS_MORE_MAX, type Holdings, type ProcessFigures } from './invariants/processes.js';
 import { SecretWatch } from './invariants/secrets.js';
 import { atRest, type LedgerView, readLedger } from './ledger-view.js';
+import type { ProcessPart } from './part.js';
 import { type PlannedFault, QUIET_MS } from './plan.js';
 import { secretsOf } from './run-secrets.js';
 import { makeTenants, type Tenants } from './tenants.js';
@@ -86,19 +87,21 @@ export class ChaosRun {
 
   /** What each plane holds more after many calls without any fault: a leak too small to be seen under the noise of faults. */
   async heldFigures(): Promise<HeldFigures[]> {
-    const planes = this.world.processes.filter(({ victim }) => victim !== 'provider');
+    const data = this.world.dataPlanes.map(({ part }) => part);
+    // Taken together: which of them books the calls of which data plane is open.
+    const control = this.world.controlPlanes.map(({ part }) => part);
+    const held = (parts: readonly ProcessPart[]): Promise<number> =>
+      Promise.all(parts.map(({ plane }) => heldBytesOf(plane))).then((all) => all.reduce((sum, one) => sum + one, 0));
     const measured = async (calls: number): Promise<number[]> => {
       await this.traffic.steady(this.tenants.steady, calls);
       await until(() => atRest(this.world), 'calls and usage to be done with', PATIENCE_MS);
-      return Promise.all(planes.map(({ plane }) => heldBytesOf(plane)));
+      return Promise.all([...data.map((one) => held([one])), held(control)]);
     };
     const before = await measured(STEADY_WARM_UP);
     const after = await measured(STEADY_CALLS);
-    // Control planes book the calls of all data planes; which of them books whose is open.
-    const callsOf = (victim: string): number => (victim.startsWith('data') ? STEADY_CALLS : 3 * STEADY_CALLS);
-    return planes.map(({ victim }, i) => ({
-      name: victim,
-      calls: callsOf(victim),
+    return [...data.map(({ victim }) => victim), 'control planes'].map((name, i) => ({
+      name,
+      calls: i < data.length ? STEADY_CALLS : data.length * STEADY_CALLS,
       grownBytes: after[i]! - before[i]!,
       heldBytes: after[i]!,
     }));
