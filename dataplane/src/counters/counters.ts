@@ -54,7 +54,7 @@ export interface Settlement {
 export interface WindowStanding {
   readonly providerSlug: string;
   readonly remaining: readonly number[];
-  /** Unix seconds; null = nothing is counted. */
+  /** When what is counted leaves, Unix seconds; null = nothing is counted, or it leaves bit by bit. */
   readonly resetAtSec: readonly (number | null)[];
 }
 

@@ -1,6 +1,7 @@
 /** Asks before what cannot be taken back; for the gravest, one types the name of what will be gone. */
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { FormDialog } from './form-dialog.js';
 import { formProblem } from './form-problem.js';
 
 const NO_FIELDS = {};
@@ -23,37 +24,29 @@ export function Confirm({ opened, onClose, title, children, action, typed, onCon
   const [text, setText] = useState('');
   const ready = typed === undefined || text.trim() === typed;
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (ready) onConfirm();
-        }}
-      >
-        <Stack gap="md">
-          {formProblem(error, NO_FIELDS).above}
-          <Text size="sm" component="div">
-            {children}
-          </Text>
-          {typed !== undefined && (
-            <TextInput
-              label={`Type ${typed} to go on`}
-              value={text}
-              onChange={(event) => setText(event.currentTarget.value)}
-              autoComplete="off"
-              data-autofocus
-            />
-          )}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red.9" loading={pending} disabled={!ready}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      opened={opened}
+      title={title}
+      problem={formProblem(error, NO_FIELDS)}
+      onSubmit={() => ready && onConfirm()}
+      action={action}
+      color="red.9"
+      pending={pending}
+      disabled={!ready}
+      onClose={onClose}
+    >
+      <Text size="sm" component="div">
+        {children}
+      </Text>
+      {typed !== undefined && (
+        <TextInput
+          label={`Type ${typed} to go on`}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+      )}
+    </FormDialog>
   );
 }

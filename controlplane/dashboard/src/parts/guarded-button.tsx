@@ -4,7 +4,7 @@ import type { MouseEvent, ReactNode } from 'react';
 import { useWhyNot } from '../api/role.js';
 import type { Role } from '../api/session.js';
 
-interface GuardedButtonProps extends ButtonProps {
+export interface GuardedButtonProps extends ButtonProps {
   readonly needs: Role;
   /** Another reason why not, e.g. that it is the last owner. */
   readonly whyNot?: string | null;

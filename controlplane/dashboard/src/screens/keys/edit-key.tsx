@@ -1,8 +1,9 @@
 /** Changes what a key is called and when it ends; what it may stays. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { type Key, refreshKeys } from './key-list.js';
 
@@ -41,43 +42,32 @@ export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
   });
   const problem = formProblem(save.error, LABELS);
   return (
-    <Modal opened onClose={onClose} title={`Edit ${edited.name}`}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            error={problem.at('name')}
-            required
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Ends"
-            error={problem.at('expiresAt')}
-            description="Your local time. Empty: it does not end by itself."
-            type="datetime-local"
-            value={ends}
-            onChange={(event) => setEnds(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={`Edit ${edited.name}`}
+      problem={problem}
+      onSubmit={() => save.mutate()}
+      action="Save"
+      pending={save.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        error={problem.at('name')}
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Ends"
+        error={problem.at('expiresAt')}
+        description="Your local time. Empty: it does not end by itself."
+        type="datetime-local"
+        value={ends}
+        onChange={(event) => setEnds(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }

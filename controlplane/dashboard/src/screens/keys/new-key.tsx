@@ -1,7 +1,8 @@
 /** Makes a key, for one agent or for several; each scope says what it means before it is chosen. */
-import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { AgentChoice } from '../../parts/agent-choice.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
 import { useCreateKey, useProjects } from '../../resources/agents.js';
@@ -44,72 +45,64 @@ export function NewKey({ onClose, onMade }: NewKeyProps) {
   const ready = scope !== 'agent' || agentId !== '';
   const problem = formProblem(create.error, LABELS);
   return (
-    <Modal opened onClose={onClose} title="New key">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate(
-            {
-              name: name.trim(),
-              scope,
-              expiresAt: endOf(days),
-              ...(scope === 'agent' ? { agentId } : {}),
-              ...(scope === 'project' ? { projectId } : {}),
-            },
-            { onSuccess: ({ secretKey }) => onMade(secretKey, scope === 'agent' ? agentId : null) },
-          );
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            error={problem.at('name')}
-            description="Where it will be used, so that you know it again."
-            placeholder="production"
-            required
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Radio.Group label="It speaks for" value={scope} onChange={(value) => setScope(value as Scope)}>
-            <Stack gap="xs" mt="xs">
-              {SCOPES.map((one) => (
-                <Radio key={one.value} {...one} />
-              ))}
-            </Stack>
-          </Radio.Group>
-          {scope === 'agent' && (
-            <AgentChoice
-              label="Agent"
-              placeholder="Its name"
-              error={problem.at('agentId')}
-              value={agentId}
-              onChange={setAgentId}
-            />
-          )}
-          {scope === 'project' && (
-            <NativeSelect
-              label="Project"
-              error={problem.at('projectId')}
-              data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
-              value={projectId}
-              onChange={(event) => setProject(event.currentTarget.value)}
-            />
-          )}
-          <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={!ready}>
-              Make the key
-            </Button>
-          </Group>
+    <FormDialog
+      title="New key"
+      problem={problem}
+      onSubmit={() => {
+        create.mutate(
+          {
+            name: name.trim(),
+            scope,
+            expiresAt: endOf(days),
+            ...(scope === 'agent' ? { agentId } : {}),
+            ...(scope === 'project' ? { projectId } : {}),
+          },
+          { onSuccess: ({ secretKey }) => onMade(secretKey, scope === 'agent' ? agentId : null) },
+        );
+      }}
+      action="Make the key"
+      pending={create.isPending}
+      disabled={!ready}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        error={problem.at('name')}
+        description="Where it will be used, so that you know it again."
+        placeholder="production"
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Radio.Group label="It speaks for" value={scope} onChange={(value) => setScope(value as Scope)}>
+        <Stack gap="xs" mt="xs">
+          {SCOPES.map((one) => (
+            <Radio key={one.value} {...one} />
+          ))}
         </Stack>
-      </form>
-    </Modal>
+      </Radio.Group>
+      {scope === 'agent' && (
+        <AgentChoice
+          label="Agent"
+          placeholder="Its name"
+          error={problem.at('agentId')}
+          value={agentId}
+          onChange={setAgentId}
+        />
+      )}
+      {scope === 'project' && (
+        <NativeSelect
+          label="Project"
+          error={problem.at('projectId')}
+          data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
+          value={projectId}
+          onChange={(event) => setProject(event.currentTarget.value)}
+        />
+      )}
+      <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
+    </FormDialog>
   );
 }

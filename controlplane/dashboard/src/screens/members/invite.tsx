@@ -1,9 +1,10 @@
 /** Invites somebody by e-mail. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { type Role, useConfig, useMe } from '../../api/session.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { givenBy, ROLES } from './roles.js';
 
@@ -31,46 +32,36 @@ export function Invite({ opened, onClose, onInvited }: InviteProps) {
   const what = ROLES.find((one) => one.role === role)?.may;
   const problem = formProblem(invite.error, { email: 'E-mail', role: 'Role' });
   return (
-    <Modal opened={opened} onClose={onClose} title="Invite somebody">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          invite.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="E-mail"
-            error={problem.at('email')}
-            type="email"
-            required
-            data-autofocus
-            autoComplete="off"
-            description={
-              config?.mail === 'outbox' ? 'No mail leaves this gateway: you get the link and pass it on.' : undefined
-            }
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-          />
-          <NativeSelect
-            label="Role"
-            error={problem.at('role')}
-            description={what}
-            data={[...roles]}
-            value={role}
-            onChange={(event) => setRole(event.currentTarget.value as Role)}
-          />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={invite.isPending}>
-              Invite
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      opened={opened}
+      title="Invite somebody"
+      problem={problem}
+      onSubmit={() => invite.mutate()}
+      action="Invite"
+      pending={invite.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="E-mail"
+        error={problem.at('email')}
+        type="email"
+        required
+        data-autofocus
+        autoComplete="off"
+        description={
+          config?.mail === 'outbox' ? 'No mail leaves this gateway: you get the link and pass it on.' : undefined
+        }
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <NativeSelect
+        label="Role"
+        error={problem.at('role')}
+        description={what}
+        data={[...roles]}
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value as Role)}
+      />
+    </FormDialog>
   );
 }

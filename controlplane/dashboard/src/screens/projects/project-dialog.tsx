@@ -1,9 +1,10 @@
 /** Makes a project, or changes its name and budget. */
-import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core';
+import { NumberInput, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { toCents, typedDollars } from '../../format/format.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
@@ -33,48 +34,37 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
   });
   const problem = formProblem(save.error, LABELS);
   return (
-    <Modal opened onClose={onClose} title={project === null ? 'New project' : 'Edit project'}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            error={problem.at('name')}
-            required
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NumberInput
-            label="Budget a month in dollars"
-            error={problem.at('budgetCentsMonthly')}
-            description="For all its agents together; calls above it are refused. Empty: no budget."
-            placeholder="none"
-            prefix="$"
-            hideControls
-            min={0}
-            decimalScale={2}
-            thousandSeparator=","
-            value={budget}
-            onChange={setBudget}
-          />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={project === null ? 'New project' : 'Edit project'}
+      problem={problem}
+      onSubmit={() => save.mutate()}
+      action="Save"
+      pending={save.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        error={problem.at('name')}
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <NumberInput
+        label="Budget a month in dollars"
+        error={problem.at('budgetCentsMonthly')}
+        description="For all its agents together; calls above it are refused. Empty: no budget."
+        placeholder="none"
+        prefix="$"
+        hideControls
+        min={0}
+        decimalScale={2}
+        thousandSeparator=","
+        value={budget}
+        onChange={setBudget}
+      />
+    </FormDialog>
   );
 }

@@ -12,6 +12,7 @@ import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
+import { RowButton } from '../../parts/row-button.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { toast } from '../../parts/toast.js';
 import { ProjectDialog } from './project-dialog.js';
@@ -85,28 +86,17 @@ export function Projects() {
             header: 'Actions',
             cell: (project) => (
               <Group gap="xs" wrap="nowrap" justify="flex-end">
-                <GuardedButton
+                <RowButton needs="admin" verb="Edit" of={project.name} onClick={() => setEdited(project)} />
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="default"
-                  aria-label={`Edit ${project.name}`}
-                  onClick={() => setEdited(project)}
-                >
-                  Edit
-                </GuardedButton>
-                <GuardedButton
-                  needs="admin"
-                  size="xs"
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Delete ${project.name}`}
+                  verb="Delete"
+                  of={project.name}
+                  grave
                   onClick={() => {
                     remove.reset();
                     setDoomed(project);
                   }}
-                >
-                  Delete
-                </GuardedButton>
+                />
               </Group>
             ),
           },

@@ -8,6 +8,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
+import { RowButton } from '../../parts/row-button.js';
 import { StatusBadge } from '../../parts/status-badge.js';
 import { TEST_NEWS } from '../../parts/test-news.js';
 import { toast } from '../../parts/toast.js';
@@ -128,38 +129,24 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end">
-                <GuardedButton
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="default"
-                  aria-label={`Test ${called(account)}`}
+                  verb="Test"
+                  of={called(account)}
                   loading={test.isPending && test.variables === account.id}
                   onClick={() => test.mutate(account.id, TEST_NEWS)}
-                >
-                  Test
-                </GuardedButton>
-                <GuardedButton
+                />
+                <RowButton needs="admin" verb="Rotate" of={called(account)} onClick={() => setRotated(account)} />
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="default"
-                  aria-label={`Rotate ${called(account)}`}
-                  onClick={() => setRotated(account)}
-                >
-                  Rotate
-                </GuardedButton>
-                <GuardedButton
-                  needs="admin"
-                  size="xs"
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Remove ${called(account)}`}
+                  verb="Remove"
+                  of={called(account)}
+                  grave
                   onClick={() => {
                     remove.reset();
                     setDoomed(account);
                   }}
-                >
-                  Remove
-                </GuardedButton>
+                />
               </Group>
             ),
           },

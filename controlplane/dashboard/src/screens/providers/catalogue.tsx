@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { Failure } from '../../parts/failure.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
+import { RowButton } from '../../parts/row-button.js';
 import { toast } from '../../parts/toast.js';
 import { accountsChanged } from '../../resources/accounts.js';
 import { useProviders } from '../../resources/agents.js';
@@ -68,28 +69,17 @@ export function Catalogue() {
               provider={provider}
               actions={
                 <Group gap="xs">
-                  <GuardedButton
+                  <RowButton needs="admin" verb="Edit" of={provider.displayName} onClick={() => setEdited(provider)} />
+                  <RowButton
                     needs="admin"
-                    size="xs"
-                    variant="default"
-                    aria-label={`Edit ${provider.displayName}`}
-                    onClick={() => setEdited(provider)}
-                  >
-                    Edit
-                  </GuardedButton>
-                  <GuardedButton
-                    needs="admin"
-                    size="xs"
-                    variant="subtle"
-                    color="red"
-                    aria-label={`Delete ${provider.displayName}`}
+                    verb="Delete"
+                    of={provider.displayName}
+                    grave
                     onClick={() => {
                       remove.reset();
                       setDoomed(provider);
                     }}
-                  >
-                    Delete
-                  </GuardedButton>
+                  />
                 </Group>
               }
             />

@@ -1,8 +1,9 @@
 /** Adds a provider of the organization, or changes it, and shows how its credential will be sent. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import type { OwnProvider } from './provider.js';
 import { RequestPreview } from './sent-as.js';
@@ -66,98 +67,88 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     authName: authType === 'header' ? 'Name of the header' : 'Name of the parameter',
   });
   return (
-    <Modal opened onClose={onClose} size="lg" title={provider === null ? 'New provider' : 'Edit provider'}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            error={problem.at('displayName')}
-            required
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            value={displayName}
-            onChange={(event) => setDisplayName(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Slug"
-            error={problem.at('slug')}
-            description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
-            required
-            minLength={2}
-            maxLength={40}
-            pattern="[a-z0-9\-]+"
-            autoComplete="off"
-            readOnly={provider !== null}
-            value={slug}
-            onChange={(event) => setSlug(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Base URL"
-            error={problem.at('baseUrl')}
-            description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
-            placeholder="https://api.example.com/v1"
-            type="url"
-            required
-            autoComplete="off"
-            value={baseUrl}
-            onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
-          />
-          <NativeSelect
-            label="Credential is sent as"
-            error={problem.at('authType')}
-            data={[...AUTH_TYPES]}
-            value={authType}
-            onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
-          />
-          {named && (
-            <TextInput
-              label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
-              error={problem.at('authName')}
-              placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
-              required
-              maxLength={100}
-              autoComplete="off"
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value.trim())}
-            />
-          )}
-          {authType === 'header' && (
-            <TextInput
-              label="Stands before the key (optional)"
-              error={problem.at('authPrefix')}
-              description="As it is, with its space."
-              placeholder="Token "
-              maxLength={64}
-              autoComplete="off"
-              value={prefix}
-              onChange={(event) => setPrefix(event.currentTarget.value)}
-            />
-          )}
-          <NativeSelect
-            label="Tokens are counted"
-            error={problem.at('usageFormat')}
-            data={[...FORMATS]}
-            value={format}
-            onChange={(event) => setFormat(event.currentTarget.value as Format)}
-          />
-          <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      size="lg"
+      title={provider === null ? 'New provider' : 'Edit provider'}
+      problem={problem}
+      onSubmit={() => save.mutate()}
+      action="Save"
+      pending={save.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        error={problem.at('displayName')}
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={displayName}
+        onChange={(event) => setDisplayName(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Slug"
+        error={problem.at('slug')}
+        description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
+        required
+        minLength={2}
+        maxLength={40}
+        pattern="[a-z0-9\-]+"
+        autoComplete="off"
+        readOnly={provider !== null}
+        value={slug}
+        onChange={(event) => setSlug(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Base URL"
+        error={problem.at('baseUrl')}
+        description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
+        placeholder="https://api.example.com/v1"
+        type="url"
+        required
+        autoComplete="off"
+        value={baseUrl}
+        onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
+      />
+      <NativeSelect
+        label="Credential is sent as"
+        error={problem.at('authType')}
+        data={[...AUTH_TYPES]}
+        value={authType}
+        onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
+      />
+      {named && (
+        <TextInput
+          label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
+          error={problem.at('authName')}
+          placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
+          required
+          maxLength={100}
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+      )}
+      {authType === 'header' && (
+        <TextInput
+          label="Stands before the key (optional)"
+          error={problem.at('authPrefix')}
+          description="As it is, with its space."
+          placeholder="Token "
+          maxLength={64}
+          autoComplete="off"
+          value={prefix}
+          onChange={(event) => setPrefix(event.currentTarget.value)}
+        />
+      )}
+      <NativeSelect
+        label="Tokens are counted"
+        error={problem.at('usageFormat')}
+        data={[...FORMATS]}
+        value={format}
+        onChange={(event) => setFormat(event.currentTarget.value as Format)}
+      />
+      <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
+    </FormDialog>
   );
 }

@@ -1,8 +1,9 @@
 /** Lets an agent call a provider: with a credential of its own, or with one that agents share. */
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { useAddAccount, useProviders } from '../../resources/agents.js';
 import { useCredentialsOf, useShareWith } from '../../resources/credentials.js';
@@ -36,61 +37,51 @@ export function NewAccount({ onClose, onAdded }: NewAccountProps) {
     addOwn.mutate({ agentId, providerSlug, credentials: filledIn(credentials) }, { onSuccess: onAdded });
   };
   return (
-    <Modal opened onClose={onClose} title="Add account">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
+    <FormDialog
+      title="Add account"
+      problem={problem}
+      onSubmit={() => submit()}
+      action={credentialId === OWN ? 'Test and add' : 'Add'}
+      pending={addOwn.isPending || addShared.isPending}
+      disabled={agentId === ''}
+      onClose={onClose}
+    >
+      <AgentChoice
+        label="Agent"
+        placeholder="Which agent will call"
+        value={agentId}
+        error={problem.at('agentId') ?? problem.at('agent')}
+        onChange={setAgentId}
+      />
+      <ProviderSelect
+        value={providerSlug}
+        error={problem.at('providerSlug')}
+        onChange={(slug) => {
+          setProviderSlug(slug);
+          setCredentialId(OWN);
+          setCredentials({});
+          addOwn.reset();
         }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <AgentChoice
-            label="Agent"
-            placeholder="Which agent will call"
-            value={agentId}
-            error={problem.at('agentId') ?? problem.at('agent')}
-            onChange={setAgentId}
-          />
-          <ProviderSelect
-            value={providerSlug}
-            error={problem.at('providerSlug')}
-            onChange={(slug) => {
-              setProviderSlug(slug);
-              setCredentialId(OWN);
-              setCredentials({});
-              addOwn.reset();
-            }}
-          />
-          {shared.length > 0 && (
-            <NativeSelect
-              label="Credential"
-              data={[
-                { value: OWN, label: 'Its own, entered here' },
-                ...shared.map(({ id, name }) => ({ value: id, label: `Shared: ${name}` })),
-              ]}
-              error={problem.at('credentialId')}
-              value={credentialId}
-              onChange={(event) => setCredentialId(event.currentTarget.value)}
-            />
-          )}
-          {credentialId === OWN ? (
-            <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
-          ) : (
-            <Text size="sm" c="dimmed">
-              It is stored already; one rotation of it is one for all agents that use it.
-            </Text>
-          )}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={addOwn.isPending || addShared.isPending} disabled={agentId === ''}>
-              {credentialId === OWN ? 'Test and add' : 'Add'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      {shared.length > 0 && (
+        <NativeSelect
+          label="Credential"
+          data={[
+            { value: OWN, label: 'Its own, entered here' },
+            ...shared.map(({ id, name }) => ({ value: id, label: `Shared: ${name}` })),
+          ]}
+          error={problem.at('credentialId')}
+          value={credentialId}
+          onChange={(event) => setCredentialId(event.currentTarget.value)}
+        />
+      )}
+      {credentialId === OWN ? (
+        <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          It is stored already; one rotation of it is one for all agents that use it.
+        </Text>
+      )}
+    </FormDialog>
   );
 }

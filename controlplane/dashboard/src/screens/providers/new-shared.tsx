@@ -1,7 +1,8 @@
 /** Stores a credential that many agents will use. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { useProjects, useProviders } from '../../resources/agents.js';
 import { type SharedCredential, useAddShared } from '../../resources/credentials.js';
@@ -25,63 +26,54 @@ export function NewShared({ onClose, onAdded }: NewSharedProps) {
   const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
   const problem = formProblem(add.error, { ...LABELS, ...credentialLabels(fields) });
   return (
-    <Modal opened onClose={onClose} title="New shared credential">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const project = projectId === '' ? null : projectId;
-          add.mutate(
-            { name, providerSlug, projectId: project, credentials: filledIn(credentials) },
-            { onSuccess: onAdded },
-          );
+    <FormDialog
+      title="New shared credential"
+      problem={problem}
+      onSubmit={() => {
+        const project = projectId === '' ? null : projectId;
+        add.mutate(
+          { name, providerSlug, projectId: project, credentials: filledIn(credentials) },
+          { onSuccess: onAdded },
+        );
+      }}
+      action="Test and store"
+      pending={add.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="For you, to tell it from others."
+        placeholder="OpenAI, production"
+        required
+        withAsterisk={false}
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        error={problem.at('name')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <ProviderSelect
+        value={providerSlug}
+        error={problem.at('providerSlug')}
+        onChange={(slug) => {
+          setProviderSlug(slug);
+          setCredentials({});
+          add.reset();
         }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            description="For you, to tell it from others."
-            placeholder="OpenAI, production"
-            required
-            withAsterisk={false}
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            error={problem.at('name')}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <ProviderSelect
-            value={providerSlug}
-            error={problem.at('providerSlug')}
-            onChange={(slug) => {
-              setProviderSlug(slug);
-              setCredentials({});
-              add.reset();
-            }}
-          />
-          <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
-          <NativeSelect
-            label="For the agents of"
-            description="What only one project may use goes with that project."
-            data={[
-              { value: '', label: 'the whole organization' },
-              ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
-            ]}
-            error={problem.at('projectId')}
-            value={projectId}
-            onChange={(event) => setProjectId(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              Test and store
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+      <NativeSelect
+        label="For the agents of"
+        description="What only one project may use goes with that project."
+        data={[
+          { value: '', label: 'the whole organization' },
+          ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
+        ]}
+        error={problem.at('projectId')}
+        value={projectId}
+        onChange={(event) => setProjectId(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }

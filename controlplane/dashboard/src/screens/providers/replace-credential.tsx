@@ -1,9 +1,10 @@
 /** Asks for a credential in the place of another; the provider is asked first whether it takes it. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { Failure } from '../../parts/failure.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import type { Credentials } from '../../resources/accounts.js';
 import { useProviders } from '../../resources/agents.js';
@@ -25,35 +26,25 @@ export function ReplaceCredential(props: ReplaceCredentialProps) {
   const provider = providers.data?.find(({ slug }) => slug === providerSlug);
   const problem = formProblem(replace.error, credentialLabels(provider?.credentialFields));
   return (
-    <Modal opened onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          replace.mutate({ providerSlug, credentials: filledIn(credentials) }, { onSuccess: onReplaced });
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <Text size="sm">{text}</Text>
-          {provider !== undefined && (
-            <CredentialFields
-              fields={provider.credentialFields}
-              values={credentials}
-              onChange={setCredentials}
-              problem={problem}
-            />
-          )}
-          {providers.error !== null && <Failure error={providers.error} onRetry={() => void providers.refetch()} />}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={replace.isPending} disabled={provider === undefined}>
-              Test and store
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={title}
+      problem={problem}
+      onSubmit={() => replace.mutate({ providerSlug, credentials: filledIn(credentials) }, { onSuccess: onReplaced })}
+      action="Test and store"
+      pending={replace.isPending}
+      disabled={provider === undefined}
+      onClose={onClose}
+    >
+      <Text size="sm">{text}</Text>
+      {provider !== undefined && (
+        <CredentialFields
+          fields={provider.credentialFields}
+          values={credentials}
+          onChange={setCredentials}
+          problem={problem}
+        />
+      )}
+      {providers.error !== null && <Failure error={providers.error} onRetry={() => void providers.refetch()} />}
+    </FormDialog>
   );
 }

@@ -7,6 +7,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
+import { RowButton } from '../../parts/row-button.js';
 import { StatusBadge } from '../../parts/status-badge.js';
 import { TEST_NEWS } from '../../parts/test-news.js';
 import { toast } from '../../parts/toast.js';
@@ -89,39 +90,25 @@ export function Shared({ page, onPage, opened, onOpen }: SharedProps) {
             header: 'Actions',
             cell: (credential) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
-                <GuardedButton
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="default"
-                  aria-label={`Test ${credential.name}`}
+                  verb="Test"
+                  of={credential.name}
                   loading={test.isPending && test.variables === credential.id}
                   onClick={() => test.mutate(credential.id, TEST_NEWS)}
-                >
-                  Test
-                </GuardedButton>
-                <GuardedButton
+                />
+                <RowButton needs="admin" verb="Rotate" of={credential.name} onClick={() => setRotated(credential)} />
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="default"
-                  aria-label={`Rotate ${credential.name}`}
-                  onClick={() => setRotated(credential)}
-                >
-                  Rotate
-                </GuardedButton>
-                <GuardedButton
-                  needs="admin"
-                  size="xs"
-                  variant="subtle"
-                  color="red"
+                  verb="Delete"
+                  of={credential.name}
+                  grave
                   whyNot={credential.accounts === 0 ? null : 'Agents use it: take it from them first.'}
-                  aria-label={`Delete ${credential.name}`}
                   onClick={() => {
                     remove.reset();
                     setDoomed(credential);
                   }}
-                >
-                  Delete
-                </GuardedButton>
+                />
               </Group>
             ),
           },

@@ -1,8 +1,9 @@
 /** Makes a management token. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
 
@@ -30,44 +31,33 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
   });
   const problem = formProblem(make.error, LABELS);
   return (
-    <Modal opened onClose={onClose} title="New management token">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          make.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Name"
-            error={problem.at('name')}
-            placeholder="ci"
-            required
-            maxLength={200}
-            data-autofocus
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NativeSelect
-            label="Role"
-            error={problem.at('role')}
-            data={[...ROLES]}
-            value={role}
-            onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
-          />
-          <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              Make token
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="New management token"
+      problem={problem}
+      onSubmit={() => make.mutate()}
+      action="Make token"
+      pending={make.isPending}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        error={problem.at('name')}
+        placeholder="ci"
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <NativeSelect
+        label="Role"
+        error={problem.at('role')}
+        data={[...ROLES]}
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
+      />
+      <Lifetime value={days} onChange={setDays} error={problem.at('expiresAt')} />
+    </FormDialog>
   );
 }

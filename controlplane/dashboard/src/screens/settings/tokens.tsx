@@ -10,6 +10,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
+import { RowButton } from '../../parts/row-button.js';
 import { SecretOnce } from '../../parts/secret-once.js';
 import { toast } from '../../parts/toast.js';
 import { NewToken } from './new-token.js';
@@ -71,19 +72,16 @@ export function Tokens({ page, onPage }: TokensProps) {
             header: 'Actions',
             cell: (token) => (
               <Group justify="flex-end">
-                <GuardedButton
+                <RowButton
                   needs="admin"
-                  size="xs"
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Delete ${token.name}`}
+                  verb="Delete"
+                  of={token.name}
+                  grave
                   onClick={() => {
                     remove.reset();
                     setDoomed(token);
                   }}
-                >
-                  Delete
-                </GuardedButton>
+                />
               </Group>
             ),
           },

@@ -1,8 +1,9 @@
 /** Adds an endpoint, or changes its address and events. */
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { type Endpoint, EVENTS, type EventName } from './endpoints.js';
 
@@ -31,43 +32,34 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
   });
   const problem = formProblem(save.error, { url: 'Address', events: 'Events' });
   return (
-    <Modal opened onClose={onClose} title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <TextInput
-            label="Address"
-            error={problem.at('url')}
-            placeholder="https://example.com/hooks/gateway"
-            required
-            type="url"
-            data-autofocus
-            autoComplete="off"
-            value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-          />
-          <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
-            <Stack gap="xs" mt="xs">
-              {NAMES.map((name) => (
-                <Checkbox key={name} value={name} label={EVENTS[name]} description={name} />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending} disabled={events.length === 0}>
-              Save
-            </Button>
-          </Group>
+    <FormDialog
+      title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
+      size="lg"
+      problem={problem}
+      onSubmit={() => save.mutate()}
+      action="Save"
+      pending={save.isPending}
+      disabled={events.length === 0}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Address"
+        error={problem.at('url')}
+        placeholder="https://example.com/hooks/gateway"
+        required
+        type="url"
+        data-autofocus
+        autoComplete="off"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
+        <Stack gap="xs" mt="xs">
+          {NAMES.map((name) => (
+            <Checkbox key={name} value={name} label={EVENTS[name]} description={name} />
+          ))}
         </Stack>
-      </form>
-    </Modal>
+      </Checkbox.Group>
+    </FormDialog>
   );
 }

@@ -1,8 +1,9 @@
 /** Sends the deliveries of a time range again, e.g. after the receiver was down. */
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dateTime } from '../../format/format.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 import { type Endpoint, EVENTS, type EventName, replay, sentAgain } from './endpoints.js';
@@ -50,73 +51,60 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
   const problem = formProblem(send.error, LABELS);
   const left = send.data?.remaining ?? 0;
   return (
-    <Modal opened onClose={onClose} title="Send a time range again">
-      <form
-        onSubmit={(submitted) => {
-          submitted.preventDefault();
-          send.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          {left > 0 && (
-            <Alert color="yellow" variant="light" title={`${left} are left`} role="status">
-              One call sends 1,000 at most. “From” stands where it stopped, {dateTime(new Date(start).toISOString())}:
-              send again to go on.
-            </Alert>
-          )}
-          <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">
-            <TextInput
-              type="datetime-local"
-              label="From"
-              required
-              withAsterisk={false}
-              data-autofocus
-              error={problem.at('start')}
-              value={start}
-              onChange={(change) => setStart(change.currentTarget.value)}
-            />
-            <TextInput
-              type="datetime-local"
-              label="Until"
-              required
-              withAsterisk={false}
-              error={problem.at('end')}
-              value={end}
-              onChange={(change) => setEnd(change.currentTarget.value)}
-            />
-          </Group>
-          <NativeSelect
-            label="Which"
-            data={[...WHICH]}
-            error={problem.at('status')}
-            value={which}
-            onChange={(change) => setWhich(change.currentTarget.value)}
-          />
-          <NativeSelect
-            label="Event"
-            data={[
-              { value: '', label: 'any' },
-              ...endpoint.events.map((name) => ({ value: name, label: EVENTS[name] })),
-            ]}
-            error={problem.at('event')}
-            value={event}
-            onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
-          />
-          <Text size="sm" c="dimmed">
-            In your local time, by when a delivery was made. Each keeps its id, so a receiver that remembers ids takes
-            none twice.
-          </Text>
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              {left > 0 ? 'Done' : 'Cancel'}
-            </Button>
-            <Button type="submit" loading={send.isPending}>
-              Send again
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Send a time range again"
+      problem={problem}
+      onSubmit={() => send.mutate()}
+      action="Send again"
+      pending={send.isPending}
+      cancel={left > 0 ? 'Done' : 'Cancel'}
+      onClose={onClose}
+    >
+      {left > 0 && (
+        <Alert color="yellow" variant="light" title={`${left} are left`} role="status">
+          One call sends 1,000 at most. “From” stands where it stopped, {dateTime(new Date(start).toISOString())}: send
+          again to go on.
+        </Alert>
+      )}
+      <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">
+        <TextInput
+          type="datetime-local"
+          label="From"
+          required
+          withAsterisk={false}
+          data-autofocus
+          error={problem.at('start')}
+          value={start}
+          onChange={(change) => setStart(change.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Until"
+          required
+          withAsterisk={false}
+          error={problem.at('end')}
+          value={end}
+          onChange={(change) => setEnd(change.currentTarget.value)}
+        />
+      </Group>
+      <NativeSelect
+        label="Which"
+        data={[...WHICH]}
+        error={problem.at('status')}
+        value={which}
+        onChange={(change) => setWhich(change.currentTarget.value)}
+      />
+      <NativeSelect
+        label="Event"
+        data={[{ value: '', label: 'any' }, ...endpoint.events.map((name) => ({ value: name, label: EVENTS[name] }))]}
+        error={problem.at('event')}
+        value={event}
+        onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
+      />
+      <Text size="sm" c="dimmed">
+        In your local time, by when a delivery was made. Each keeps its id, so a receiver that remembers ids takes none
+        twice.
+      </Text>
+    </FormDialog>
   );
 }

@@ -1,8 +1,9 @@
 /** Sends a sample of an event that the endpoint is told of. */
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 import { type Endpoint, EVENTS, type EventName, refreshWebhooks } from './endpoints.js';
@@ -25,37 +26,26 @@ export function TestDialog({ endpoint, onClose }: TestDialogProps) {
   });
   const problem = formProblem(send.error, { event: 'Event' });
   return (
-    <Modal opened onClose={onClose} title="Send a test">
-      <form
-        onSubmit={(submitted) => {
-          submitted.preventDefault();
-          send.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <NativeSelect
-            label="Event"
-            description={event}
-            data={events.map((name) => ({ value: name, label: EVENTS[name] }))}
-            data-autofocus
-            error={problem.at('event')}
-            value={event}
-            onChange={(change) => setEvent(change.currentTarget.value as EventName)}
-          />
-          <Text size="sm" c="dimmed">
-            A sample, signed like the real one; its ids are all zeros.
-          </Text>
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={send.isPending}>
-              Send
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Send a test"
+      problem={problem}
+      onSubmit={() => send.mutate()}
+      action="Send"
+      pending={send.isPending}
+      onClose={onClose}
+    >
+      <NativeSelect
+        label="Event"
+        description={event}
+        data={events.map((name) => ({ value: name, label: EVENTS[name] }))}
+        data-autofocus
+        error={problem.at('event')}
+        value={event}
+        onChange={(change) => setEvent(change.currentTarget.value as EventName)}
+      />
+      <Text size="sm" c="dimmed">
+        A sample, signed like the real one; its ids are all zeros.
+      </Text>
+    </FormDialog>
   );
 }
