@@ -85,8 +85,8 @@ const dashboard: FolderRules = {
   shell: ['api', 'parts', 'screens'],
 };
 
-/** Folders that put the others together: any folder of the plane may stand in them. */
-export const WIRING: readonly string[] = ['parts', 'rotate-master-key'];
+/** Folders that put the others of their plane together: they may import any. */
+export const WIRING: Readonly<Record<string, readonly string[]>> = { controlplane: ['parts', 'rotate-master-key'] };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
   dataplane,

@@ -5,6 +5,7 @@
  * nothing and may be tried again.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { ignore } from '@acg/base/ignore';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JoinedTransaction, runJoined } from '../db/joined-transaction.js';
 import type { Sql, Tx } from '../db/sql.js';
@@ -32,7 +33,7 @@ interface Run {
   /** In hex, as they stand in the answer; in the order in which they were asked for. */
   readonly secrets: string[];
   /** Null: nothing is kept and nothing has happened. */
-  settle(answer: { status: number; body: string } | null): void;
+  conclude(answer: { status: number; body: string } | null): void;
   /** Resolves when it is committed or rolled back, rejects when the commit failed. */
   readonly finished: Promise<void>;
 }
@@ -78,7 +79,7 @@ export class Idempotency {
       await new Promise((heard) => setImmediate(heard));
       const gone = run.joined.failure !== null; // then nobody may speak to it any more, not even to roll back
       const keep = reply.statusCode >= 200 && reply.statusCode < 300 && typeof payload === 'string';
-      if (!gone) run.settle(keep ? { status: reply.statusCode, body: withoutSecrets(payload, run) } : null);
+      if (!gone) run.conclude(keep ? { status: reply.statusCode, body: withoutSecrets(payload, run) } : null);
       await run.finished;
     });
   }
@@ -116,7 +117,7 @@ export class Idempotency {
       keyHash: createHash('sha256').update(key).digest(),
     };
     return new Promise((resolve, reject) => {
-      let lost: (error: Error) => void = () => {};
+      let lost: (error: Error) => void = ignore;
       let finish: { resolve(): void; reject(error: unknown): void } | null = null;
       const work = async (tx: Tx): Promise<void> => {
         if (!(await store.tryLockKey(tx, identity))) throw new StillRunning();
@@ -129,19 +130,19 @@ export class Idempotency {
         lost = (error) => {
           joined.failure = error;
         };
-        let settle: Run['settle'] = () => {};
-        const settled = new Promise<{ status: number; body: string } | null>((taken) => {
-          settle = taken;
+        let conclude: Run['conclude'] = ignore;
+        const concluded = new Promise<{ status: number; body: string } | null>((taken) => {
+          conclude = taken;
         });
         const finished = new Promise<void>((committed, failed) => {
           finish = { resolve: committed, reject: failed };
         });
-        finished.catch(() => {}); // heard of when the answer is sent, which may be later
+        finished.catch(ignore); // heard of when the answer is sent, which may be later
         const salt = randomBytes(16);
         const fingerprint = fingerprintOf(this.#keys[0]!, salt, request);
-        const run: Run = { identity, key, salt, fingerprint, joined, secrets: [], settle, finished };
+        const run: Run = { identity, key, salt, fingerprint, joined, secrets: [], conclude, finished };
         resolve({ run });
-        const answer = await settled;
+        const answer = await concluded;
         joined.state = 'over';
         if (answer === null) throw ROLLED_BACK;
         const secretHashes = run.secrets.map((secret) => createHash('sha256').update(secret).digest());
