@@ -15,16 +15,26 @@ export interface Build {
 
 const OWN_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Ours and the one of the tree `root`, anew. */
-export async function startBuilds(gateway: GatewayStack, root: string, round: number): Promise<[Build, Build]> {
-  const ours = await start(gateway, OWN_ROOT, `this-${round}`);
-  return [ours, await start(gateway, root, `other-${round}`)];
+/** Ours and the one of the tree `root`, anew. `otherNodeOptions`: NODE_OPTIONS of the latter. */
+export async function startBuilds(
+  gateway: GatewayStack,
+  root: string,
+  round: number,
+  otherNodeOptions = '',
+): Promise<[Build, Build]> {
+  const ours = await start(gateway, OWN_ROOT, `this-${round}`, '');
+  return [ours, await start(gateway, root, `other-${round}`, otherNodeOptions)];
 }
 
-async function start({ stack, dataPlane }: GatewayStack, root: string, name: string): Promise<Build> {
+async function start(
+  { stack, dataPlane }: GatewayStack,
+  root: string,
+  name: string,
+  nodeOptions: string,
+): Promise<Build> {
   const dataDir = join(stack.home, name);
   mkdirSync(dataDir);
-  const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir };
+  const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir, NODE_OPTIONS: nodeOptions };
   const plane = new TestPlane('dataplane', env, join(root, 'dataplane/dist/main.js'));
   const { port, metricsPort } = await plane.start();
   const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;

@@ -2,7 +2,9 @@
  * Added latency of two builds of the data plane, and of nginx with Lua and Redis: all take turns in blocks of a second at
  * a fixed rate, so that what else the machine does hits all of them. A figure is the median over turns.
  *
- *   node bench/dist/paired-latency.js ROOT [ROUNDS [RATE …]]     ROOT: a built tree to compare this one with
+ *   node bench/dist/paired-latency.js ROOT [ROUNDS [RATE …]] [--other-node-options=…]
+ *
+ * ROOT: a built tree to compare this one with, or this one itself where only the options of Node differ.
  */
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -67,7 +69,7 @@ function report(targets: readonly Target[], rate: number, blocks: readonly (read
   );
 }
 
-async function run(root: string, rounds: number, rates: readonly number[]): Promise<void> {
+async function run(root: string, rounds: number, rates: readonly number[], nodeOptions: string): Promise<void> {
   const provider = await startProvider();
   const gateway = await startGateway(provider);
   const tokens = [gateway.token, gateway.otherToken];
@@ -77,7 +79,7 @@ async function run(root: string, rounds: number, rates: readonly number[]): Prom
   const names = ['direct', 'this', 'the other', lua.name];
   const blocks = rates.map(() => names.map((): Block[] => []));
   for (let round = 0; round < rounds; round++) {
-    const [ours, theirs] = await startBuilds(gateway, root, round);
+    const [ours, theirs] = await startBuilds(gateway, root, round, nodeOptions);
     const targets: Target[] = [
       { name: 'direct', url: `${provider.origin}${PROVIDER_PATH}`, pid: 0 },
       { name: 'this', url: ours.url, pid: ours.plane.pid },
@@ -97,14 +99,17 @@ async function run(root: string, rounds: number, rates: readonly number[]): Prom
   console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.versions.node}, ${load}`);
 }
 
-const [root, rounds = '2', ...rates] = process.argv.slice(2);
+const OPTION = '--other-node-options=';
+const args = process.argv.slice(2);
+const nodeOptions = args.find((arg) => arg.startsWith(OPTION))?.slice(OPTION.length) ?? '';
+const [root, rounds = '2', ...rates] = args.filter((arg) => !arg.startsWith(OPTION));
 if (root === undefined) {
-  console.error('usage: node bench/dist/paired-latency.js ROOT [ROUNDS [RATE …]]');
+  console.error(`usage: node bench/dist/paired-latency.js ROOT [ROUNDS [RATE …]] [${OPTION}…]`);
   process.exit(64);
 }
 tearDownOnSignals();
 try {
-  await run(resolve(root), Number(rounds), rates.length === 0 ? [500, 2_000] : rates.map(Number));
+  await run(resolve(root), Number(rounds), rates.length === 0 ? [500, 2_000] : rates.map(Number), nodeOptions);
 } finally {
   await tearDown();
 }
