@@ -17,7 +17,6 @@
 import { monthEndSec, monthStartSec } from './calendar-month.js';
 import type { CallItems, PairCheck, PurseItem } from './call-items.js';
 import {
-  fixedUs,
   LIMIT_TABLE,
   PAIR_ROWS,
   RPM_ROW,
@@ -25,6 +24,7 @@ import {
   TOKEN_ROWS,
   UNLIMITED,
   type Windows,
+  windowUs,
 } from './limit-table.js';
 
 /** How long a hold counts without being renewed. */
@@ -155,7 +155,7 @@ function writeHeader(
   out.writeUInt32LE(pairChecks.length, 49);
   out.writeUInt32LE(tokens.length, 53);
   let at = 57;
-  for (let i = 0; i < FIXED_ROWS.length; i++, at += 8) out.writeDoubleLE(fixedUs(FIXED_ROWS[i]!, windows), at);
+  for (let i = 0; i < FIXED_ROWS.length; i++, at += 8) out.writeDoubleLE(windowUs(FIXED_ROWS[i]!, windows), at);
   return out.writeDoubleLE(windows.tokenMinute * 1000, at);
 }
 

@@ -49,8 +49,8 @@ export type Windows = Readonly<Record<keyof typeof WINDOW_MS | 'tokenMinute', nu
  */
 export const REAL_WINDOWS: Windows = { ...WINDOW_MS, minute: WINDOW_MS.minute + 30, tokenMinute: WINDOW_MS.minute };
 
-/** Length of a fixed window, µs. */
-export const fixedUs = (row: number, windows: Windows): number =>
+/** Length of a window of requests, µs. */
+export const windowUs = (row: number, windows: Windows): number =>
   windows[LIMIT_TABLE[row]!.window as keyof typeof WINDOW_MS] * 1000;
 
 /** A figure of a row's unit as answers show it: money in cents, rounded half up; null where there is no limit. */

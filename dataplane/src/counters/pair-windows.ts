@@ -1,6 +1,6 @@
 /** All windows of one agent and provider in process: the sliding minute, the fixed windows and the tokens. */
 import type { AgentTerms } from './agent-terms.js';
-import { fixedUs, RPM_ROW, rowsCounted, TOKEN_ROWS, type Windows } from './limit-table.js';
+import { RPM_ROW, rowsCounted, TOKEN_ROWS, type Windows, windowUs } from './limit-table.js';
 import { SlidingLog } from './sliding-log.js';
 import { TokenBuckets } from './token-buckets.js';
 
@@ -26,7 +26,7 @@ export class PairWindows {
   constructor(windows: Windows) {
     this.#rpmUs = windows.minute * 1000;
     this.#tokenUs = windows.tokenMinute * 1000;
-    this.#fixed = FIXED_ROWS.map((row) => ({ lengthUs: fixedUs(row, windows), startUs: 0, count: 0 }));
+    this.#fixed = FIXED_ROWS.map((row) => ({ lengthUs: windowUs(row, windows), startUs: 0, count: 0 }));
   }
 
   /** Ends windows that are over. What is asked afterwards is as of now; the pair's time does not step back by little. */

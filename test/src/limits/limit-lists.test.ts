@@ -1,4 +1,4 @@
-/** The two lists of limits, one in each plane, and a control plane and a data plane that are a release apart. */
+/** The list of limits as each plane has it, and a control plane and a data plane that are a release apart. */
 import { assembleContext } from '@acg/controlplane/contexts/assemble';
 import { effectiveLimits, LIMIT_FIELDS } from '@acg/controlplane/limits/limit-fields';
 import { decodeTerms } from '@acg/dataplane/context/decode-terms';
