@@ -1,6 +1,7 @@
 import type { Area } from '../mutant.js';
 import { CALL_ENDS } from './call-ends.js';
 import { CONTEXTS } from './contexts.js';
+import { RELAY } from './relay.js';
 
 /** From the first byte of a request to its admission, in order. */
 export const STAGES: Area = {
@@ -565,6 +566,7 @@ export const STAGES: Area = {
       tests: ['dataplane/src/websocket'],
     },
     ...CALL_ENDS,
+    ...RELAY,
     ...CONTEXTS,
   ],
 };

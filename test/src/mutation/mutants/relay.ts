@@ -1,0 +1,102 @@
+import type { Mutant } from '../mutant.js';
+
+const RELAY_FILE = 'dataplane/src/call/relay.ts';
+const ENDING = 'dataplane/src/call/every-ending.test.ts';
+const RESPONSES = 'dataplane/src/call/proxy-responses.test.ts';
+const FAILURES = 'dataplane/src/call/proxy-failures.test.ts';
+const LIFETIME = 'dataplane/src/call/proxy-lifetime.test.ts';
+
+/** How a response is carried to its agent, from its head to its last byte. */
+export const RELAY: readonly Mutant[] = [
+  {
+    file: RELAY_FILE,
+    find: '    if (this.#x.finished) {\n      abort(aborted);\n      return;\n    }\n',
+    put: '',
+    bug: 'a call goes upstream though the agent left while it waited for a connection',
+    tests: [LIFETIME, FAILURES],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    this.#support.silence.delete(this);\n    this.#abortUpstream?.(aborted);\n  }\n\n  onConnect',
+    put: '    this.#support.silence.delete(this);\n  }\n\n  onConnect',
+    bug: 'an upstream goes on making an answer for an agent that has gone',
+    tests: [LIFETIME, FAILURES],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    this.#support.release(this.#x);\n',
+    put: '',
+    bug: 'a connection is never free again',
+    tests: [LIFETIME, FAILURES, RESPONSES],
+  },
+  {
+    file: RELAY_FILE,
+    find: 'else if (plan.head.contentLength >= 0 && !plan.lengthChanges) this.#framing',
+    put: 'else if (plan.head.contentLength >= 0) this.#framing',
+    bug: 'Content-Length is kept though an edit changes the length',
+    tests: [RESPONSES],
+  },
+  {
+    file: RELAY_FILE,
+    find: 'if (status < 200) return; // informational',
+    put: 'if (status < 100) return; // informational',
+    bug: 'an informational head is taken for the answer',
+    tests: [ENDING, RESPONSES],
+  },
+  {
+    file: RELAY_FILE,
+    find: "x.request.method === 'HEAD' || status === 204 || status === 304",
+    put: "x.request.method === 'HEAD' || status === 204",
+    bug: 'a 304 waits for a body',
+    tests: [RESPONSES],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    if (error !== null) {\n      x.breakOff();\n      return;\n    }\n',
+    put: '',
+    bug: 'an answer ends as complete though its record could not be written',
+    tests: [FAILURES, LIFETIME, RESPONSES],
+  },
+  {
+    file: RELAY_FILE,
+    find: 'return !this.#released && this.#pending.length === 1 &&',
+    put: 'return this.#released && this.#pending.length === 1 &&',
+    bug: 'the last byte of a body of known length leaves before the record is on disk',
+    tests: [RESPONSES, FAILURES, LIFETIME],
+  },
+  {
+    file: RELAY_FILE,
+    find: 'if (!this.#released || (this.#blocked && this.#x.closes)) return;',
+    put: 'if (!this.#x.responseComplete || (this.#blocked && this.#x.closes)) return;',
+    bug: 'the last byte of a chunked body leaves before the record is on disk',
+    tests: [RESPONSES, FAILURES, LIFETIME],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    return !this.#blocked;\n  }\n\n  onComplete',
+    put: '    return true;\n  }\n\n  onComplete',
+    bug: 'an agent that reads slowly fills the memory',
+    tests: [RESPONSES, LIFETIME],
+  },
+  {
+    file: RELAY_FILE,
+    find: '      this.#paused = false;\n      this.#resumeUpstream?.();\n',
+    put: '      this.#paused = false;\n',
+    bug: 'a response that was paused never goes on',
+    tests: [RESPONSES, LIFETIME],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    this.#support.cut(x, error);\n    x.breakOff();\n',
+    put: '    this.#support.cut(x, error);\n    x.finish();\n',
+    bug: 'an answer that was cut off leaves its agent waiting',
+    tests: [ENDING, FAILURES],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    if (mask !== null) this.#queue(mask.flush());\n',
+    put: '',
+    bug: 'the end of an answer that looks like the beginning of a credential is lost',
+    tests: [RESPONSES, ENDING],
+  },
+];
