@@ -10,6 +10,7 @@ import { type Config, loadConfig, outboxDirectory } from '@acg/controlplane/conf
 import type { Role } from '@acg/controlplane/http/access';
 import { buildService, type Service } from '@acg/controlplane/service';
 import { afterAll, beforeAll } from 'vitest';
+import { SecretsInPlay } from './secrets-in-play.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 export interface ApiResponse {
@@ -76,15 +77,16 @@ export async function startControlPlane(
     JWT_SECRET: 'test-jwt-secret-0123456789-0123456789',
     INTERNAL_TOKEN: 'test-internal-token-0123456789-0123456789',
     EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'trace', // kept, not printed
     ...overrides,
   };
   const config = loadConfig(env);
   const logLines: string[] = [];
-  const log =
-    config.logLevel === 'silent'
-      ? createLogger('control', 'silent')
-      : createLogger('control', config.logLevel, (line) => void logLines.push(line));
+  const log = createLogger('control', config.logLevel, (line) => void logLines.push(line));
+  const secrets = new SecretsInPlay();
+  for (const name of ['JWT_SECRET', 'INTERNAL_TOKEN', 'MASTER_KEYS']) {
+    for (const secret of env[name]!.split(',')) secrets.add(name, secret.replace(/^[^:]*:/, ''));
+  }
   const service = buildService(config, log);
   beforeStart(service);
   const { port, grpcPort, metricsPort } = await service.start();
@@ -101,7 +103,10 @@ export async function startControlPlane(
     });
     const text = await response.text();
     const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
-    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    secrets.collect(`${method} ${path}`, body);
+    if (path !== '/v1/openapi.json') secrets.collect(`${method} ${path}`, answer.body); // names of fields
+    return answer;
   };
   return {
     config,
@@ -123,6 +128,7 @@ export async function startControlPlane(
         insert into sessions (id, user_id, org_id, kind, authenticated_at, ip, user_agent, expires_at)
         values (${id}, ${userId}, ${org}, 'api', now(), '127.0.0.1', 'test', now() + interval '7 days')`;
       const token = tokens.issue({ userId, orgId: org, version: 1, id, generation: 1 });
+      secrets.add('a session', token);
       return {
         userId,
         orgId: org,
@@ -131,12 +137,17 @@ export async function startControlPlane(
           call(method, path, { token: headers.cookie === undefined ? token : null, body, headers }),
       };
     },
-    mail: (to, subject) => waitForMail(outboxDirectory(config), to, subject),
+    async mail(to, subject) {
+      const mail = await waitForMail(outboxDirectory(config), to, subject);
+      secrets.add('a mail', mail.token);
+      return mail;
+    },
     logLines,
     async stop() {
       await service.stop();
       if (database === undefined) await db.drop();
       rmSync(dataDir, { recursive: true, force: true });
+      secrets.assertNoneIn(logLines.join(''));
     },
   };
 }

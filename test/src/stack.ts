@@ -7,6 +7,7 @@ import type { Secret } from '@acg/base/secret';
 import type { ApiResponse } from './control-plane.js';
 import { freePort } from './free-port.js';
 import { TestPlane } from './plane-process.js';
+import { SecretsInPlay } from './secrets-in-play.js';
 
 export interface StackOptions {
   /** Built-in providers' base URLs, e.g. `{ openai: 'http://127.0.0.1:1234' }`. */
@@ -45,6 +46,7 @@ export interface Tenant {
 export class Stack {
   readonly #dataPlanes: TestPlane[] = [];
   readonly #homes: string[] = [];
+  readonly #secrets = new SecretsInPlay();
 
   private constructor(
     readonly options: StackOptions,
@@ -130,7 +132,10 @@ export class Stack {
     });
     const text = await response.text();
     const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
-    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    this.#secrets.collect(`${method} ${path}`, body);
+    this.#secrets.collect(`${method} ${path}`, answer.body);
+    return answer;
   }
 
   /** Signs a new organization up. */
@@ -174,6 +179,7 @@ export class Stack {
     await this.control.stop();
     await this.database.drop();
     rmSync(this.home, { recursive: true, force: true });
+    this.#secrets.assertNoneIn([this.control, ...this.#dataPlanes].map(({ output }) => output).join(''));
   }
 }
 

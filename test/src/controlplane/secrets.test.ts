@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type ApiResponse, useControlPlane } from '../control-plane.js';
+import { formsOf } from '../secrets-in-play.js';
 
 const SMTP_FREE = { LOG_LEVEL: 'trace', WEBHOOK_RETRY_DELAYS_MS: '10,10,10' };
 const plane = useControlPlane(SMTP_FREE);
@@ -124,15 +125,6 @@ async function dumpDatabase(): Promise<string> {
   }
   return dump;
 }
-
-/** As it is, and as encodings would show it. */
-const formsOf = (text: string): readonly string[] => [
-  text,
-  Buffer.from(text).toString('hex'),
-  Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -2),
-  encodeURIComponent(text),
-  JSON.stringify(text).slice(1, -1),
-];
 
 /** Which answer may show which secret: the one that hands it out. */
 const SHOWN_BY: Readonly<Record<string, RegExp>> = {
