@@ -61,6 +61,9 @@ interface SentMail {
   readonly token: string;
 }
 
+/** Of all control planes of a test file: one may log what another was given. */
+const secrets = new SecretsInPlay();
+
 export async function startControlPlane(
   overrides: Readonly<Record<string, string>> = {},
   database?: TestDatabase,
@@ -83,7 +86,6 @@ export async function startControlPlane(
   const config = loadConfig(env);
   const logLines: string[] = [];
   const log = createLogger('control', config.logLevel, (line) => void logLines.push(line));
-  const secrets = new SecretsInPlay();
   for (const name of ['JWT_SECRET', 'INTERNAL_TOKEN', 'MASTER_KEYS']) {
     for (const secret of env[name]!.split(',')) secrets.add(name, secret.replace(/^[^:]*:/, ''));
   }

@@ -58,9 +58,10 @@ export class SecretsInPlay {
   }
 }
 
-/** As it is, and as encodings would show it. */
+/** As it is, without the prefix by which masks know it, and as encodings would show it. */
 export const formsOf = (text: string): readonly string[] => [
   text,
+  text.replace(new RegExp(`^[a-z]{2,5}_(?=.{${SECRET_CHARS_MIN},})`), ''),
   Buffer.from(text).toString('hex'),
   Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -2),
   encodeURIComponent(text),

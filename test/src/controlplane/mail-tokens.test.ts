@@ -30,6 +30,22 @@ async function tokenOf(kind: Kind): Promise<{ email: string; token: string }> {
   return { email, ...(await plane().mail(email, 'new password')) };
 }
 
+test('mail tokens: every kind that is stored, and every call that takes one, is known here', async () => {
+  const [constraint] = await plane().database.sql`
+    select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'email_tokens_purpose_check'`;
+  const stored = [...constraint!.text.matchAll(/'(\w+)'/g)].map(([, purpose]) => purpose);
+  expect([...stored, 'invitation'].sort()).toEqual([...KINDS].sort());
+  const takers = plane().service.app.routeTable.filter(({ schema }) => {
+    const body = schema?.body as { properties?: Record<string, unknown> } | undefined;
+    return body?.properties?.token !== undefined;
+  });
+  expect(takers.map(({ method, url }) => `${method} ${url}`).sort()).toEqual([
+    'POST /v1/auth/reset-password',
+    'POST /v1/auth/verify-email',
+    'POST /v1/invitations/accept',
+  ]);
+});
+
 const PAIRS = KINDS.flatMap((kind) => KINDS.filter((door) => door !== kind).map((door) => [kind, door] as const));
 
 test.each(PAIRS)('mail tokens: one of the kind %s does nothing at the door of %s', async (kind, door) => {
@@ -42,8 +58,9 @@ test.each(PAIRS)('mail tokens: one of the kind %s does nothing at the door of %s
   expect((await DOORS[kind](token)).status).toBe(200);
 });
 
-test.each(KINDS)('mail tokens: one of the kind %s is no session', async (kind) => {
+test.each(KINDS)('mail tokens: one of the kind %s is no session, and no code of a device', async (kind) => {
   const { token } = await tokenOf(kind);
+  expect((await post('/v1/auth/device/token', { deviceCode: token })).body).toEqual({ error: 'expired_token' });
   for (const [method, path] of [
     ['GET', '/v1/me'],
     ['POST', '/v1/auth/refresh'],

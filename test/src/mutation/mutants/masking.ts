@@ -105,5 +105,39 @@ export const MASKING: Area = {
       bug: 'a failed call is booked again by what comes after',
       tests: ['dataplane/src/call/every-ending.test.ts'],
     },
+    {
+      file: 'controlplane/src/contexts/service.ts',
+      find: '    const open = (account: AccountRow) => openCredentials(this.vault, this.log, key.orgId, account);',
+      put: `    const open = (account: AccountRow) => {
+      const opened = openCredentials(this.vault, this.log, key.orgId, account);
+      this.log.debug({ opened }, 'opened');
+      return opened;
+    };`,
+      bug: 'the credentials that data planes are given are in the log',
+      tests: ['test/src/link/propagation.test.ts'],
+    },
+    {
+      file: 'controlplane/src/webhooks/delivery-sender.ts',
+      find: '      return new Secret(this.#options.vault.open(identity, sealed));',
+      put: `      const opened = this.#options.vault.open(identity, sealed);
+      this.#options.log.debug({ key: opened.slice('whsec_'.length) }, 'signing');
+      return new Secret(opened);`,
+      bug: 'what signs a delivery is in the log without its prefix',
+      tests: ['test/src/webhooks/endpoints.test.ts'],
+    },
+    {
+      file: 'controlplane/src/mail/mailer.ts',
+      find: '    this.#ready.push({ mail, tries: 0 });',
+      put: "    this.#ready.push({ mail, tries: 0 });\n    this.log.debug({ mail }, 'mail queued');",
+      bug: 'mails are in the log, with their links',
+      tests: ['test/src/controlplane/link-pages.test.ts'],
+    },
+    {
+      file: 'controlplane/src/http/app.ts',
+      find: 'request.log.debug({ ...line, durationMs',
+      put: 'request.log.debug({ ...line, asked: JSON.stringify(request.body), durationMs',
+      bug: 'bodies are in the log of requests',
+      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+    },
   ],
 };
