@@ -389,6 +389,25 @@ test.each(Object.entries(WINDOWS))(
   },
 );
 
+const failedLogin = async () =>
+  post('/v1/auth/login', { email: (await signedUp()).email, password: 'a wrong password' });
+const marksOf = (pattern: string) => async (): Promise<Date> =>
+  (
+    await sql()`select expires_at as end from throttle_marks where key ~ ${pattern} order by expires_at desc limit 1`
+  )[0]!.end;
+
+test.each([
+  ['of an account from one address', 900, '^login:[^:]+:'],
+  ['of an account', 3_600, '^login:[^:]+$'],
+])('expiries: failed logins %s count for %i seconds', async (_what, seconds, pattern) => {
+  await expectEnd(seconds, failedLogin, marksOf(pattern));
+});
+
+test('expiries: an address where somebody has logged in is known for 30 days', async () => {
+  const loggedIn = async () => post('/v1/auth/login', { email: (await signedUp()).email, password: PASSWORD });
+  await expectEnd(30 * DAY_S, loggedIn, async () => (await windowOf('known-login'))!);
+});
+
 /** Where it is tested that a result without its lease changes nothing. */
 const LEASES: Readonly<Record<string, string>> = {
   'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',

@@ -238,6 +238,26 @@ test('sessions: what can neither be used nor refreshed any more is pruned', asyn
   expect(await me(token)).toBe(401);
 });
 
+test('sessions: one that is over is not listed, also while its row is there', async () => {
+  const { token, user, email } = await signup();
+  const total = async () => (await call(token, 'GET', '/v1/sessions')).body.total;
+  await login(email);
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  await plane().call('POST', '/v1/session', { body: { email, password: PASSWORD }, headers });
+  expect(await total()).toBe(3);
+  const ages = (kind: string, ends: string, seen: string) => sql()`
+    update sessions set expires_at = now() - ${ends}::text::interval, last_seen_at = now() - ${seen}::text::interval
+     where id = (select id from sessions where user_id = ${user.id} and kind = ${kind} order by id desc limit 1)`;
+  await ages('browser', '-1 day', '13 hours');
+  expect(await total()).toBe(2);
+  await ages('browser', '1 second', '0 hours');
+  expect(await total()).toBe(2);
+  await ages('api', '6 days', '0 hours'); // it may be refreshed
+  expect(await total()).toBe(2);
+  await ages('api', '8 days', '0 hours');
+  expect(await total()).toBe(1);
+});
+
 test('JWT_SECRET: two at once while it is being replaced: the new one signs, both are taken, then the old one is not', async () => {
   const [old, fresh] = ['o', 'n'].map((letter) => letter.repeat(40));
   const { token } = await signup();

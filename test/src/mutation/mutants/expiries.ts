@@ -144,14 +144,14 @@ export const EXPIRIES: Area = {
       find: '{ max: 100, windowS: 60 * 60,',
       put: '{ max: 100, windowS: 60,',
       bug: 'a hundred guesses from many addresses every minute',
-      tests: ['test/src/controlplane/throttle.test.ts'],
+      tests: ENDINGS,
     },
     {
       file: THROTTLE,
       find: 'KNOWN_ADDRESS_S = 30 * 86_400;',
       put: 'KNOWN_ADDRESS_S = 300 * 86_400;',
       bug: 'an address is known for a year',
-      tests: ['test/src/controlplane/throttle.test.ts'],
+      tests: ENDINGS,
     },
     {
       file: THROTTLE,
