@@ -146,6 +146,8 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
   const { agent, gateway, upstream } = await run(ending, false);
   await agent.ends();
   await eventually(() => (ending.error === null || gateway.records.length > 0) && gateway.server.inflight === 0);
+  // Nobody waits for the rest: the provider hears of it at once, and not when it has timed out.
+  if (ending.error === 'client_aborted' || ending.error === 'shutdown') await (await upstream.connection()).ends();
   await gateway.stop(); // whatever else would be booked is by now
   upstream.stop();
   expect(gateway.records.map(({ error }) => error)).toEqual(ending.error === null ? [] : [ending.error]);

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeEnded } from '@acg/controlplane/api-keys/store';
 import { Probes } from '@acg/controlplane/circuit/probes';
 import { GatewayClient } from '@acg/proto/client';
 import { expect, test } from 'vitest';
@@ -274,6 +275,17 @@ test.each(Object.entries(ENDINGS))('expiries: what %s ends works before and not 
   );
   expect(count).toBe(1);
   expect(await over.works()).toBe(false);
+});
+
+test('expiries: the sweep of keys whose end was moved takes none that has time left', async () => {
+  const owner = await plane().member('owner');
+  const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await agentOf(owner) });
+  const { id } = made.body.key;
+  await owner.call('POST', `/v1/api-keys/${id}/rotate`, {});
+  expect(await sql().begin((tx) => takeEnded(tx))).not.toContain(id);
+  expect(await sql()`select revoked_at, expiry_moved from api_keys where id = ${id}`).toEqual([
+    { revoked_at: null, expiry_moved: true },
+  ]);
 });
 
 interface Window {

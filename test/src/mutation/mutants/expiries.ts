@@ -212,9 +212,9 @@ export const EXPIRIES: Area = {
       bug: 'an invitation that is over is listed',
     },
     {
-      file: 'controlplane/src/api-keys/service.ts',
-      find: 'GRACE_DEFAULT_S = 86_400;',
-      put: 'GRACE_DEFAULT_S = 864_000;',
+      file: 'controlplane/src/api-keys/schema.ts',
+      find: 'default: 86_400,',
+      put: 'default: 604_000,',
       bug: 'a key that was replaced is good for days',
     },
     {
@@ -222,7 +222,7 @@ export const EXPIRIES: Area = {
       find: 'where expiry_moved and expires_at <= now() and revoked_at is null',
       put: 'where expiry_moved and revoked_at is null',
       bug: 'a replaced key is revoked before its overlap is over',
-      tests: ['test/src/provisioning/key-rotation.test.ts'],
+      tests: ENDINGS,
     },
     {
       file: 'controlplane/src/api-keys/store.ts',
@@ -239,9 +239,9 @@ export const EXPIRIES: Area = {
       tests: ['test/src/controlplane/attention.test.ts'],
     },
     {
-      file: 'controlplane/src/webhooks/service.ts',
-      find: 'GRACE_DEFAULT_S = 86_400;',
-      put: 'GRACE_DEFAULT_S = 864_000;',
+      file: 'controlplane/src/webhooks/schema.ts',
+      find: 'default: 86_400,',
+      put: 'default: 604_000,',
       bug: 'a replaced signing secret signs for days',
     },
     {

@@ -20,7 +20,7 @@ export const RELAY: readonly Mutant[] = [
     find: '    this.#support.silence.delete(this);\n    this.#abortUpstream?.(aborted);\n  }\n\n  onConnect',
     put: '    this.#support.silence.delete(this);\n  }\n\n  onConnect',
     bug: 'an upstream goes on making an answer for an agent that has gone',
-    tests: [LIFETIME, FAILURES],
+    tests: [ENDING],
   },
   {
     file: RELAY_FILE,
