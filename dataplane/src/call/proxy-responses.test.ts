@@ -135,6 +135,7 @@ test('relay: an agent that goes away before the response head leaves one record'
 test.each([
   ['HEAD', '200 OK', 'Content-Length: 1234\r\n', 'content-length: 1234'],
   ['GET', '304 Not Modified', 'ETag: "a"\r\n', 'etag: "a"'],
+  ['GET', '304 Not Modified', 'Content-Length: 1234\r\n', 'content-length: 1234'],
   ['DELETE', '204 No Content', '', 'x-gateway-request-id'],
 ])('relay: %s with %s has no body and keeps the connection usable', async (method, status, headers, expected) => {
   const { agent, provider } = await call(method, '/x', method === 'DELETE' ? 'Content-Length: 0\r\n' : '');
@@ -299,6 +300,7 @@ test('relay: informational answers are dropped, the final one counts', async () 
   await agent.sees('\r\n\r\nok');
   expect(agent.text.startsWith('HTTP/1.1 200 OK\r\n')).toBe(true);
   expect(agent.text).not.toContain('HTTP/1.1 103');
+  expect(gateway.planned).toBe(1);
 });
 
 test('settle: spend is added once for a successful call and not for a failed one', async () => {

@@ -299,6 +299,7 @@ export const EXPIRIES: Area = {
       put: 'RETEST_AFTER_MS = 36_000_000;',
       bug: 'a credential that was refused is not tested again for hours',
       tests: ['test/src/provisioning/credential-tests.test.ts'],
+      built: true,
     },
     {
       file: 'controlplane/src/accounts/store.ts',
@@ -306,6 +307,7 @@ export const EXPIRIES: Area = {
       put: `id = \${id}\`;`,
       bug: 'the result of a test is written to the credential that took its place',
       tests: ['test/src/provisioning/credential-tests.test.ts'],
+      built: true,
     },
     {
       file: 'controlplane/src/circuit/store.ts',

@@ -110,7 +110,7 @@ export const MASKING: Area = {
       find: '    const open = (account: AccountRow) => openCredentials(this.vault, this.log, key.orgId, account);',
       put: `    const open = (account: AccountRow) => {
       const opened = openCredentials(this.vault, this.log, key.orgId, account);
-      this.log.debug({ opened }, 'opened');
+      this.log.debug({ opened: JSON.stringify(opened) }, 'opened');
       return opened;
     };`,
       bug: 'the credentials that data planes are given are in the log',
