@@ -44,7 +44,7 @@ export const EVENTS: Area = {
     },
     {
       file: FACTS,
-      find: 'for (const fact of facts) if (fresh.has(fact.name)) await append(tx, fact);',
+      find: 'for (const fact of facts) if (fresh.delete(fact.name)) await append(tx, fact);',
       put: 'for (const fact of facts) await append(tx, fact);',
       bug: 'two who see the same fact both tell it',
     },
