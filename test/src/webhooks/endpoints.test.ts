@@ -50,6 +50,7 @@ test('webhooks: created with a secret shown once, listed, changed, deleted; stra
   const patched = await admin.call('PATCH', `/v1/webhooks/${shown.id}`, { events: ['agent.deleted'] });
   expect(patched).toMatchObject({ status: 200, body: { endpoint: { ...shown, events: ['agent.deleted'] } } });
   for (const [method, path, body] of [
+    ['GET', `/v1/webhooks/${shown.id}`, undefined],
     ['PATCH', `/v1/webhooks/${shown.id}`, { status: 'paused' }],
     ['DELETE', `/v1/webhooks/${shown.id}`, undefined],
     ['POST', `/v1/webhooks/${shown.id}/test`, undefined],
@@ -154,12 +155,14 @@ test('webhooks: a failing delivery is tried four times, fails, and a manual retr
   expect(JSON.stringify(listed.body) + JSON.stringify(failed)).not.toContain('sk-live');
 
   receiver.on(path, (response) => response.writeHead(204).end());
+  const stranger = await plane().member('owner');
+  expect((await stranger.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(404);
+  expect(await settled(admin, failed.id, 'failed')).toEqual(failed);
   const member = await plane().member('member', admin.orgId);
   const retried = await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`);
   expect(retried).toMatchObject({ status: 200, body: { delivery: { status: 'pending', attempts: 0 } } });
   expect(await settled(admin, failed.id, 'success')).toMatchObject({ attempts: 1, statusCode: '204' });
   expect((await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(409);
-  const stranger = await plane().member('owner');
   expect((await stranger.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(404);
   expect((await stranger.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).status).toBe(404);
 });

@@ -21,4 +21,5 @@ export const ORGANIZATION_FILTER_EQUIVALENTS: Equivalents = {
     AGAIN,
   'controlplane/src/providers/custom/store.ts: await tx`delete from provider_accounts where org_id = ${orgId}': AGAIN,
   'controlplane/src/providers/custom/store.ts: await tx`delete from credentials where org_id = ${orgId}': AGAIN,
+  'controlplane/src/reports/call-store.ts: where org_id = ${orgId}': AGAIN,
 };
