@@ -141,3 +141,26 @@ test('shared ids: a line that two organizations saw in part is booked to its end
     expect(row).toEqual({ cost: 500 });
   }
 });
+
+test('shared names: a provider is called what its own organization calls it, and its accounts alone are counted', async () => {
+  const { sql } = plane().database;
+  const third = await plane().member('owner');
+  for (const [{ call, orgId }, displayName] of [
+    [second, 'Second'],
+    [first, 'First'],
+    [third, 'Third'],
+  ] as const) {
+    const provider = { slug: 'ours', displayName, baseUrl: 'https://models.example.com/v1', authType: 'bearer' };
+    expect((await call('POST', '/v1/custom-providers', provider)).status).toBe(201);
+    const agent = await newAgent(sql, orgId);
+    await sql`
+      insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext)
+      select gen_random_uuid(), ${orgId}, ${agent.id}, slug, id, 'k', ''::bytea, ''::bytea
+        from (select slug, id from custom_providers where org_id = ${orgId} union all select 'openai', null) p`;
+  }
+  const { circuits } = (await second.call('GET', '/v1/circuits')).body;
+  expect(circuits).toMatchObject([
+    { providerSlug: 'openai', accounts: 1 },
+    { providerSlug: 'ours', displayName: 'Second', builtIn: false, accounts: 1 },
+  ]);
+});

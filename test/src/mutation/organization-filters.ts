@@ -40,7 +40,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
   'ledger/retention': ['test/src/controlplane/ledger.test.ts'],
   'members/': ['test/src/controlplane/members.test.ts', TWO_MEMBERSHIPS, 'test/src/controlplane/invitations.test.ts'],
   'projects/': ['test/src/controlplane/projects.test.ts'],
-  'providers/circuit-view': ['test/src/circuit/circuit.test.ts'],
+  'providers/circuit-view': [SHARED_IDS],
   'reports/agent-figures': [SHARED_IDS, 'test/src/controlplane/agent-figures.test.ts'],
   'reports/call-store': [SHARED_IDS, 'test/src/controlplane/calls.test.ts'],
   'reports/log-store': [SHARED_IDS, 'test/src/controlplane/export.test.ts'],
