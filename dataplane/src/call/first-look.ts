@@ -1,6 +1,7 @@
 /**
  * A look at the limits that consumes nothing, for a call whose body is still to come: what is over its limit already is
- * refused at once. What it lets through is counted later, in the turn in which it goes upstream.
+ * refused at once. What it lets through is counted later, in the turn in which it goes upstream, and so is what it cannot
+ * say the end of: tokens leave a minute bit by bit.
  */
 import type { AgentStanding } from '../counters/counters.js';
 import { LIMIT_TABLE, type Limits, UNLIMITED } from '../counters/limit-table.js';
@@ -20,7 +21,8 @@ export function firstLook(standing: AgentStanding, limits: Limits, nowMs: number
         ? spend !== undefined && spend.spentNanos >= limit
         : window !== undefined && window.remaining[row]! <= 0;
     if (!isFull) continue;
-    const passesAtSec = window?.resetAtSec[row] ?? Math.ceil(nowMs / 1000);
+    const passesAtSec = unit === 'cents' ? 0 : (window?.resetAtSec[row] ?? null); // of money no moment is said
+    if (passesAtSec === null) return null;
     const refused = {
       outcome: type,
       refusedBy: row,
