@@ -108,6 +108,25 @@ test('mail: what happens within the pause comes in one mail, and names that a ma
   expect(await waitingFor(admin)).toBe(0);
 });
 
+test('mail: the pause of a member is a quarter of an hour', async () => {
+  const paused = await plane().member('admin');
+  const due = await plane().member('viewer', paused.orgId);
+  const mails = new Map<Member, string>();
+  for (const [member, minutes] of [
+    [paused, 14],
+    [due, 16],
+  ] as const) {
+    mails.set(member, await emailOf(member));
+    await want(member, member);
+    await sql()`
+      update event_mail_recipients set last_mailed_at = now() - make_interval(mins => ${minutes})
+       where user_id = ${member.userId}`;
+  }
+  await abuse(paused.orgId, 'Ada');
+  await plane().mail(mails.get(due)!, 'abuse.detected'); // both were looked at in one turn
+  expect([await waitingFor(due), await waitingFor(paused), mailsTo(mails.get(paused)!)]).toEqual([0, 1, []]);
+});
+
 test('mail: an organization has its share of mails; what is over it waits', async () => {
   const admin = await plane().member('admin');
   const to = await emailOf(admin);

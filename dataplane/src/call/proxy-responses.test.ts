@@ -70,17 +70,51 @@ test('relay: a body of one byte that comes after its head arrives', async () => 
   expect(gateway.records).toMatchObject([{ error: '', bytesOut: 1 }]);
 });
 
-test('relay: the last byte waits for the usage record', async () => {
+/** Calls that were begun now come back: what the gateway has sent before them has arrived. */
+async function roundTrips(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    const other = await connectRaw(gateway.port);
+    other.send(requestText('GET', '/x').replace(GATEWAY_TOKEN, 'nobody'));
+    await other.sees('HTTP/1.1 401 ');
+    other.socket.destroy();
+  }
+}
+
+test.each([
+  ['of known length', 'Content-Length: 10\r\n\r\n12345', '67890', '1234567890'],
+  ['chunked', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n', '0\r\n\r\n', '5\r\n12345\r\n0\r\n\r\n'],
+])('relay: the last byte of a body waits for the usage record: %s', async (_kind, first, last, whole) => {
   const held: ((error: Error | null) => void)[] = [];
   gateway.heldRecords = held;
   const { agent, provider } = await call('GET', '/x');
-  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
+  provider.send(`HTTP/1.1 200 OK\r\n${first}`);
   await agent.sees('12345');
-  provider.send('67890');
+  const begun = agent.text;
+  provider.send(last);
   await eventually(() => held.length === 1);
-  expect(agent.text.endsWith('12345')).toBe(true);
+  await roundTrips();
+  expect(agent.text).toBe(begun);
   held[0]!(null);
-  await agent.sees('1234567890');
+  await agent.until(() => agent.text.endsWith(`\r\n\r\n${whole}`));
+});
+
+test.each([
+  ['longer', ''],
+  ['shorter', '/a/base/path/that/is/longer/than/the/path/of/the/proxy'],
+])('relay: a body that an edit makes %s has no length of the provider’s', async (_kind, basePath) => {
+  const batches = '/v1/messages/batches';
+  const anthropic = upstreamOf(upstream.origin, { usageFormat: 'anthropic', basePath });
+  gateway.lookup = { context: contextOf([anthropic]), refusal: null };
+  const { agent, provider } = await call('GET', `${batches}/b`);
+  const body = (results: string): string => `{"id":"b","results_url":"${results}${batches}/b/results"}`;
+  const theirs = body(`${upstream.origin}${basePath}`);
+  provider.send(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${theirs.length}\r\n\r\n`);
+  provider.send(theirs.slice(0, 10));
+  await agent.sees(theirs.slice(0, 10));
+  expect(agent.text.toLowerCase()).not.toContain('content-length');
+  provider.send(theirs.slice(10));
+  await agent.sees('\r\n0\r\n\r\n');
+  expect(agent.text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(body('http://gw/v1/proxy/openai'));
 });
 
 test('relay: when the record cannot be written the response never looks complete', async () => {
@@ -113,12 +147,18 @@ test('relay: an upstream that breaks off breaks the agent’s stream', async () 
   expect(gateway.server.inflight).toBe(0);
 });
 
+/** The provider's connection ends by itself, not when its time for an answer is over. */
+async function expectEnded(provider: RawPeer): Promise<void> {
+  for (let i = 0; i < 20 && !provider.closed; i++) await roundTrips();
+  expect(provider.closed).toBe(true);
+}
+
 test('relay: an agent that goes away ends the upstream call at once', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n');
   await agent.sees('12345');
   agent.socket.destroy();
-  await provider.ends();
+  await expectEnded(provider);
   expect(gateway.records).toHaveLength(1);
   expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 200, bytesOut: 5, circuitOutcome: 0 });
   expect(gateway.server.inflight).toBe(0);
@@ -127,7 +167,7 @@ test('relay: an agent that goes away ends the upstream call at once', async () =
 test('relay: an agent that goes away before the response head leaves one record', async () => {
   const { agent, provider } = await call('GET', '/x');
   agent.socket.destroy();
-  await provider.ends();
+  await expectEnded(provider);
   expect(gateway.records).toHaveLength(1);
   expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 0, circuitOutcome: 0 });
 });
@@ -357,13 +397,7 @@ test.each([
     await agent.until(() => agent.text.endsWith(end));
     expect(agent.text.toLowerCase()).toContain('\r\nconnection: close\r\n');
     agent.send(requestText('GET', '/behind'));
-    // Calls that were begun later come back: what was sent before them would have been read.
-    for (let i = 0; i < 3; i++) {
-      const other = await connectRaw(gateway.port);
-      other.send(requestText('GET', '/x').replace(GATEWAY_TOKEN, 'nobody'));
-      await other.sees('HTTP/1.1 401 ');
-      other.socket.destroy();
-    }
+    await roundTrips(); // what was sent would have been read
     expect(agent.text.endsWith(end)).toBe(true);
     expect(provider.text).not.toContain('/behind');
     expect(upstream.connections).toHaveLength(1);

@@ -20,7 +20,7 @@ export const RELAY: readonly Mutant[] = [
     find: '    this.#support.silence.delete(this);\n    this.#abortUpstream?.(aborted);\n  }\n\n  onConnect',
     put: '    this.#support.silence.delete(this);\n  }\n\n  onConnect',
     bug: 'an upstream goes on making an answer for an agent that has gone',
-    tests: [ENDING],
+    tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
@@ -68,8 +68,15 @@ export const RELAY: readonly Mutant[] = [
     file: RELAY_FILE,
     find: 'if (!this.#released || (this.#blocked && this.#x.closes)) return;',
     put: 'if (!this.#x.responseComplete || (this.#blocked && this.#x.closes)) return;',
+    bug: 'a stream that the gateway cuts off never ends',
+    tests: ['dataplane/src/call/budget-cut.test.ts'],
+  },
+  {
+    file: RELAY_FILE,
+    find: '    this.#flushAll();\n    this.#support.settle(x, this.#onBooked);\n',
+    put: '    this.#flushAll();\n    if (this.#framing === CHUNKED) this.#onBooked(null);\n    this.#support.settle(x, this.#onBooked);\n',
     bug: 'the last byte of a chunked body leaves before the record is on disk',
-    tests: [RESPONSES, FAILURES, LIFETIME],
+    tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
