@@ -52,6 +52,12 @@ const FOUND = /^controlplane\/dashboard\/src\/(?:screens\/[\w-]+\/screen\.ts|par
 
 const LINES_MAX = 400;
 
+interface Package {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
 describe('tidy', () => {
   test('there are sources to check', () => {
     expect(production.length).toBeGreaterThan(20);
@@ -117,18 +123,48 @@ describe('tidy', () => {
     expect(wanted).toEqual([]);
   });
 
-  test('what a workspace depends on is imported there', () => {
-    const unused = tracked
-      .filter((path) => /^[\w/]+\/package\.json$/.test(path))
-      .flatMap((path) => {
-        const workspace = dirname(path);
-        const own = tracked.filter((p) => p.startsWith(`${workspace}/`) && /\.(ts|mjs)$/.test(p)).map(text);
-        const { dependencies = {} } = JSON.parse(text(path)) as { dependencies?: Record<string, string> };
-        return Object.keys(dependencies)
+  describe('workspaces', () => {
+    const folders = tracked.filter((path) => path.endsWith('/package.json')).map((path) => dirname(path));
+    /** Its files, without those of workspaces inside of it and the code that the dashboard shows to others. */
+    const filesOf = (workspace: string): readonly string[] => {
+      const inner = folders.filter((folder) => folder.startsWith(`${workspace}/`));
+      return tracked.filter(
+        (path) =>
+          path.startsWith(`${workspace}/`) &&
+          !inner.some((folder) => path.startsWith(`${folder}/`)) &&
+          /\.(tsx?|mjs)$/.test(path) &&
+          !path.endsWith('/parts/snippets.ts'),
+      );
+    };
+    const packageIn = (folder: string): Package => JSON.parse(text(join(folder, 'package.json'))) as Package;
+
+    test('what one depends on is imported there', () => {
+      const unused = folders.flatMap((workspace) => {
+        const own = filesOf(workspace).map(text);
+        return Object.keys(packageIn(workspace).dependencies ?? {})
           .filter((name) => !own.some((source) => source.includes(`'${name}'`) || source.includes(`'${name}/`)))
           .map((name) => `${workspace}: ${name}`);
       });
-    expect(unused).toEqual([]);
+      expect(unused).toEqual([]);
+    });
+
+    test('what one imports is listed in its package.json, or in that of the root', () => {
+      const missing = folders.flatMap((workspace) => {
+        const { name, dependencies, devDependencies } = packageIn(workspace);
+        const listed = Object.keys({ ...packageIn('').devDependencies, ...dependencies, ...devDependencies });
+        const known = new Set([name, ...listed]);
+        return filesOf(workspace).flatMap((path) =>
+          [
+            ...text(path).matchAll(
+              /^(?:import|(?:import|export) .* from|\} from) '(?!node:)((?:@[\w-]+\/)?\w[\w.-]*)/gm,
+            ),
+          ]
+            .filter(([, imported]) => !known.has(imported!))
+            .map(([, imported]) => `${path}: ${imported}`),
+        );
+      });
+      expect(missing).toEqual([]);
+    });
   });
 
   test('units, the form of a UUID and the callback that does nothing are written once, in base', () => {
