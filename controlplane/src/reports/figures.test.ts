@@ -63,7 +63,6 @@ test('forecast: burn per hour since the first spend of the last day, month so fa
     firstSpendMs,
     monthNanos: 1_000 * CENT,
     budgetCents: 1_240,
-    createdMs: NOW - 24 * HOUR,
     nowMs: NOW,
   };
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
@@ -87,20 +86,15 @@ test('forecast: burn per hour since the first spend of the last day, month so fa
   expect(forecast({ ...input, firstSpendMs: NOW - 6 * HOUR }).burnRateCentsPerHour).toBe(40);
 });
 
-test('forecast: three calls of an agent that is four seconds old are no alarm', () => {
+test('forecast: what was spent within less than an hour counts as spent in one', () => {
   const spent = { recentNanos: 300_000, firstSpendMs: NOW - 4_000, monthNanos: 300_000, budgetCents: 1, nowMs: NOW };
-  const young = { ...spent, createdMs: NOW - 24 * HOUR + 1 };
-  expect(forecast(young)).toEqual({
+  expect(forecast(spent)).toEqual({
     burnRateCentsPerHour: 0.03,
-    projectedMonthlyCents: 0,
-    projectedMonthlyUsd: 0.0003,
-    daysUntilBudget: null,
-  });
-  expect(forecast({ ...young, createdMs: NOW - 24 * HOUR })).toMatchObject({
     projectedMonthlyCents: 7,
-    daysUntilBudget: expect.closeTo(1.35, 1),
+    projectedMonthlyUsd: 0.0691,
+    daysUntilBudget: 1.35,
   });
-  expect(forecast({ ...young, monthNanos: CENT }).daysUntilBudget).toBe(0); // spent is spent
+  expect(forecast({ ...spent, monthNanos: CENT }).daysUntilBudget).toBe(0); // spent is spent
 });
 
 test('dollars: six decimals of an exact sum, rounded half up', () => {

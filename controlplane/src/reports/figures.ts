@@ -1,5 +1,5 @@
 /** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage). Pure. */
-import { DAY_MS, HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
+import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
 import { nextMonth } from './period.js';
 
 const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);
@@ -31,8 +31,6 @@ interface ForecastInput {
   /** Spend of the calendar month. */
   readonly monthNanos: number;
   readonly budgetCents: number | null;
-  /** When the agent was made, or whatever spends, Unix ms. */
-  readonly createdMs: number;
   readonly nowMs: number;
 }
 
@@ -43,10 +41,6 @@ interface Forecast {
   /** 0 when the budget is used up; null without one, and where the month ends first. */
   readonly daysUntilBudget: number | null;
 }
-
-/** Its first day says nothing about the rest of the month: until then there is only what has been spent. */
-export const isYoung = ({ createdMs, nowMs }: Pick<ForecastInput, 'createdMs' | 'nowMs'>): boolean =>
-  nowMs - createdMs < DAY_MS;
 
 /** As summaries of agents say it. */
 export function forecast(input: ForecastInput): Forecast {
@@ -66,12 +60,10 @@ export function outlookOf(input: ForecastInput) {
   const burn = centsOf(recentNanos) / hours;
   const monthCents = centsOf(monthNanos);
   const hoursLeft = (nextMonth(nowMs) - nowMs) / HOUR_MS;
-  const lasting = isYoung(input) ? 0 : burn;
-  const projectedCents = monthCents + lasting * hoursLeft;
   return {
     burnRateCentsPerHour: rounded(burn, 6),
-    projectedCents,
-    daysUntilBudget: budgetCents === null ? null : daysLeft(budgetCents - monthCents, lasting, hoursLeft),
+    projectedCents: monthCents + burn * hoursLeft,
+    daysUntilBudget: budgetCents === null ? null : daysLeft(budgetCents - monthCents, burn, hoursLeft),
   };
 }
 

@@ -10,13 +10,12 @@ export interface ReportedAgent {
   readonly id: string;
   readonly name: string;
   readonly budgetCents: number | null;
-  readonly createdAt: Date;
 }
 
 /** Those of the agents that belong to the organization. */
 export function loadAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
   return sql<ReportedAgent[]>`
-    select id, name, budget_cents_monthly as "budgetCents", created_at as "createdAt" from agents
+    select id, name, budget_cents_monthly as "budgetCents" from agents
      where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
 }
 

@@ -160,8 +160,7 @@ export class UsageReports {
         const { budgetCents } = agent;
         const { monthNanos, recentNanos, firstHour } = money;
         const firstSpendMs = firstHour?.getTime() ?? null;
-        const createdMs = agent.createdAt.getTime();
-        const outlook = forecast({ monthNanos, recentNanos, firstSpendMs, budgetCents, createdMs, nowMs });
+        const outlook = forecast({ monthNanos, recentNanos, firstSpendMs, budgetCents, nowMs });
         return [
           agent.id,
           {

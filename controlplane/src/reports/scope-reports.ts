@@ -1,11 +1,12 @@
 /** Usage of an organization, of a project or of one agent, those that are gone included: it outlives what it is about. */
+import { DAY_MS } from '@acg/base/units';
 import type { Tx } from '../db/sql.js';
 import { NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { monthOf } from '../ledger/rollup.js';
 import { Sketch } from '../ledger/sketch.js';
-import { centsOf, isYoung, outlookOf, percentage } from './figures.js';
+import { centsOf, outlookOf, percentage } from './figures.js';
 import { callsByStatus, ofCalls, ofRefusals, ofSums } from './group-figures.js';
 import { groupSeries, mostFirst } from './group-series.js';
 import { reasonsByBucket } from './group-store.js';
@@ -121,20 +122,21 @@ export class ScopeReports {
 
 function spending({ monthNanos, recentNanos, firstHour, budgetCents, createdAt }: ScopeSpend, nowMs: number) {
   const monthCents = centsOf(monthNanos);
-  const age = { createdMs: createdAt?.getTime() ?? nowMs, nowMs };
+  const ageMs = nowMs - (createdAt?.getTime() ?? nowMs);
   const outlook = outlookOf({
     monthNanos,
     recentNanos,
     firstSpendMs: firstHour?.getTime() ?? null,
     budgetCents,
-    ...age,
+    nowMs,
   });
   const { burnRateCentsPerHour, projectedCents: projectedMonthlyCents, daysUntilBudget } = outlook;
   return {
     monthCents,
     budgetCents,
     budgetUsedPercent: budgetCents ? percentage(monthCents, budgetCents) : null,
-    forecast: isYoung(age) ? null : { burnRateCentsPerHour, projectedMonthlyCents, daysUntilBudget },
+    // Of the first day nothing is said about the rest of the month.
+    forecast: ageMs < DAY_MS ? null : { burnRateCentsPerHour, projectedMonthlyCents, daysUntilBudget },
   };
 }
 

@@ -220,6 +220,20 @@ test('summary: of the hour in which the last 24 began, the part that lies in the
   expect(burnRateCentsPerHour).toBe((24 / 3 + 4) / 24);
 });
 
+test('summary: an agent in its first day is projected like any other', async () => {
+  const { sql } = plane().database;
+  const made = { budgetCents: 100, createdAt: new Date(at(2)) };
+  const { id: agentId, orgId } = await newAgent(sql, viewer.orgId, made);
+  const records = [usageRecord({ agentId, orgId, startedAtMs: at(1), costNanos: 20 * CENT })];
+  await newIngest(sql, [], 36_500).report({ dataPlaneId: 'dp-1', records });
+  const burn = 20 / (1 + 40 / 60); // since the beginning of the hour in which it was spent
+  expect(await reports().summary(actor(), agentId, { period: '24h' })).toMatchObject({
+    burnRateCentsPerHour: 12,
+    projectedMonthlyCents: Math.round(20 + burn * (9 * 24 + 13 + 20 / 60)),
+    daysUntilBudget: 0.28,
+  });
+});
+
 test('summary: an agent without calls has zeros, and no forecast of a budget', async () => {
   const quiet = await newAgent(plane().database.sql, viewer.orgId);
   const { body } = await viewer.call('GET', `/v1/usage/agents/${quiet.id}/summary`);
