@@ -68,7 +68,7 @@ export class CredentialTests implements UsageObserver {
 
   /** The same for a shared credential. */
   async testShared(actor: Actor, id: string): Promise<TestReply> {
-    const result = await this.#test(actor.orgId, await store.loadSealedShared(this.sql, actor.orgId, id));
+    const result = await this.#testShared(actor.orgId, id);
     if (result === null) throw new NotFound('credential');
     return replyOf(result);
   }
@@ -95,7 +95,7 @@ export class CredentialTests implements UsageObserver {
     const outcomes = await Promise.allSettled([
       ...suspects.map(([id, orgId]) => this.#testSuspect(orgId, id, nowMs)),
       ...own!.map(({ id, orgId }) => this.#testAccount(orgId, id)),
-      ...shared!.map(async ({ id, orgId }) => this.#test(orgId, await store.loadSealedShared(this.sql, orgId, id))),
+      ...shared!.map(({ id, orgId }) => this.#testShared(orgId, id)),
     ]);
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected' && !(outcome.reason instanceof TooManyAttempts)) throw outcome.reason;
@@ -117,21 +117,34 @@ export class CredentialTests implements UsageObserver {
   }
 
   async #testSuspect(orgId: string, id: string, nowMs: number): Promise<void> {
-    const sealed = await store.loadSealed(this.sql, orgId, id);
-    if (!this.#testedLately(sealed?.credentialId ?? null, nowMs)) await this.#test(orgId, sealed);
+    const account = await store.loadSealed(this.sql, orgId, id);
+    if (!this.#testedLately(account?.credentialId ?? null, nowMs)) await this.#testAccount(orgId, id);
   }
 
-  async #testAccount(orgId: string, id: string): Promise<ProbeResult | null> {
-    return this.#test(orgId, await store.loadSealed(this.sql, orgId, id));
+  #testAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+    return this.#test(orgId, (sql) => store.loadSealed(sql, orgId, id));
   }
 
-  async #test(orgId: string, sealed: store.SealedAccount | null): Promise<ProbeResult | null> {
+  #testShared(orgId: string, id: string): Promise<ProbeResult | null> {
+    return this.#test(orgId, (sql) => store.loadSealedShared(sql, orgId, id));
+  }
+
+  async #test(
+    orgId: string,
+    load: (sql: Sql | Tx) => Promise<store.SealedAccount | null>,
+  ): Promise<ProbeResult | null> {
+    const known = await load(this.sql);
+    if (known === null) return null;
+    // Read once more while the provider is held: where it has moved in between, what is stored says so by now.
+    const [assignable, sealed] = await this.sql.begin(async (tx) => {
+      const held = await this.accounts.hold(tx, orgId, known.providerSlug);
+      return [held.assignable, await load(tx)] as const;
+    });
     if (sealed === null) return null;
     // A credential never follows to another host, not even for a test.
     if (!sealed.usable) return UNUSABLE;
     const credentials = openCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE;
-    const assignable = await this.accounts.assignableOf(orgId, sealed.providerSlug);
     const result = await this.#probe(orgId, assignable, credentials);
     if (result.status !== null) await this.#conclude(orgId, sealed, result.refused);
     return result;

@@ -148,10 +148,6 @@ export class AccountService {
     return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), given) };
   }
 
-  async assignableOf(orgId: string, providerSlug: string): Promise<AssignableProvider> {
-    return (await this.sql.begin((tx) => this.hold(tx, orgId, providerSlug))).assignable;
-  }
-
   /** The provider stays as it is until the transaction ends. Throws {@link NotFound}. */
   async hold(tx: Tx, orgId: string, slug: string): Promise<Held> {
     const provider = this.catalogue.get(slug);

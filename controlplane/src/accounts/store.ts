@@ -134,12 +134,12 @@ export interface SealedAccount {
   readonly usable: boolean;
 }
 
-const sealedColumns = (sql: Sql) => sql`
+const sealedColumns = (sql: Sql | Tx) => sql`
   key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
   (status = 'active' or refused_at is not null) as usable`;
 
 /** With the shared credential, where the account uses one. */
-export async function loadSealed(sql: Sql, orgId: string, id: string): Promise<SealedAccount | null> {
+export async function loadSealed(sql: Sql | Tx, orgId: string, id: string): Promise<SealedAccount | null> {
   const [account] = await sql<SealedAccount[]>`
     select id, credential_id as "credentialId", agent_id as "agentId", provider_slug as "providerSlug",
            ${sealedColumns(sql)}
@@ -150,7 +150,7 @@ export async function loadSealed(sql: Sql, orgId: string, id: string): Promise<S
   return shared === null ? null : { ...shared, id: account.id, agentId: account.agentId };
 }
 
-export async function loadSealedShared(sql: Sql, orgId: string, id: string): Promise<SealedAccount | null> {
+export async function loadSealedShared(sql: Sql | Tx, orgId: string, id: string): Promise<SealedAccount | null> {
   const [row] = await sql<SealedAccount[]>`
     select null as id, id as "credentialId", null as "agentId", provider_slug as "providerSlug", ${sealedColumns(sql)}
       from credentials where org_id = ${orgId} and id = ${id}`;

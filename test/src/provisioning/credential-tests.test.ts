@@ -195,6 +195,40 @@ test('test: a credential never follows its provider to another host', async () =
   expect(seen.length).toBe(before);
 });
 
+test('test: nor does it where the provider moves while the test begins', async () => {
+  const made = { slug: 'moves-now', displayName: 'M', authType: 'bearer', baseUrl: `${origin}/here` };
+  const { id: providerId } = (await tenant.call('POST', '/v1/custom-providers', made)).body.provider;
+  const given = { name: 'shared', providerSlug: 'moves-now', credentials: { apiKey: GOOD } };
+  const shared = (await tenant.call('POST', '/v1/credentials', given)).body.credential.id;
+  const account = await tenant.account((await tenant.agent()).id, 'moves-now', { apiKey: GOOD });
+  const waiters = async (): Promise<number> => {
+    const [row] = await database.sql`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return row!.n;
+  };
+  const before = seen.length;
+  let release = (): void => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  const lock = database.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;
+    await held;
+  });
+  const moved = { baseUrl: `${origin.replace('127.0.0.1', '127.0.0.2')}/there` };
+  const move = tenant.call('PUT', `/v1/custom-providers/${providerId}`, moved);
+  await until('the move waits for its end', async () => (await waiters()) === 1);
+  const tests = [`/v1/providers/accounts/${account}/test`, `/v1/credentials/${shared}/test`].map((path) =>
+    tenant.call('POST', path),
+  );
+  await until('so do the tests', async () => (await waiters()) === 3);
+  release();
+  await lock;
+  expect((await move).status).toBe(200);
+  for (const { body } of await Promise.all(tests)) expect(body).toMatchObject({ ok: false, status: null });
+  expect(seen.length).toBe(before);
+});
+
 test('calls that are refused make the gateway ask; only its own question counts; an hour later it asks again', async () => {
   const agent = await tenant.agent();
   const key = 'key-expires-0123456789';
