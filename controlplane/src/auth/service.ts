@@ -164,11 +164,13 @@ export class AuthService {
   async changePassword(actor: Actor, current: string, password: string): Promise<void> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(ENDED);
-    if (!(await this.passwords.isOf(user.email, user.passwordHash, current, actor.ip))) {
-      throw new Forbidden('currentPassword is not the password of this account');
-    }
+    const wrong = new Forbidden('currentPassword is not the password of this account');
+    if (!(await this.passwords.isOf(user.email, user.passwordHash, current, actor.ip))) throw wrong;
     const passwordHash = await this.hasher.hash(password, actor.ip);
     await this.sql.begin(async (tx) => {
+      // Hashing takes its time: a password that was set meanwhile, by whoever reads the mailbox, stays.
+      const now = await store.lockUserByEmail(tx, user.email);
+      if (now?.passwordHash !== user.passwordHash) throw wrong;
       await store.setPassword(tx, user.id, passwordHash);
       await endSessions(tx, user.id, actor.session?.id ?? null);
       if (actor.session !== null) await markAuthenticated(tx, actor.session.id);

@@ -110,6 +110,11 @@ export async function markSeen(sql: Sql, id: string): Promise<void> {
      where id = ${id} and last_seen_at < now() - make_interval(secs => ${SEEN_INTERVAL_S})`;
 }
 
+/** False when it has ended. Until the transaction ends, it cannot: whoever would end it waits. */
+export async function holdSession(tx: Tx, id: string): Promise<boolean> {
+  return (await tx`select 1 from sessions where id = ${id} for key share`).length === 1;
+}
+
 /** The password was given in it just now. */
 export async function markAuthenticated(tx: Tx, id: string): Promise<void> {
   await tx`update sessions set authenticated_at = now() where id = ${id}`;

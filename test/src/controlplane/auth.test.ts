@@ -28,6 +28,13 @@ async function signup(overrides: Record<string, unknown> = {}) {
 const login = (email: string, password = PASSWORD) =>
   plane().call('POST', '/v1/auth/login', { body: { email, password } });
 
+/** Statements of this database that wait for a lock. */
+async function lockWaiters(): Promise<number> {
+  const [row] = await plane().database.sql<{ n: number }[]>`
+    select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return row!.n;
+}
+
 /** A token as the service signs it, with times of our choice. */
 function forge(claims: { sub: string; org: string; ver?: number; iat: number; exp: number }, options = {}) {
   const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256', ...options });
@@ -317,6 +324,34 @@ test('reset: the mailed token sets the password once, ends all sessions and lift
   expect((await plane().call('POST', '/v1/auth/refresh', old)).status).toBe(401);
   expect((await login(email, 'a whole new password')).status).toBe(200);
   expect((await login(email)).status).toBe(401);
+});
+
+test('reset: a change of the password that was under way, by who knew the old one, does not undo it', async () => {
+  const { email, answer } = await signup();
+  await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
+  const { token } = await plane().mail(email, 'new password');
+  const { sql } = plane().database;
+  let release = (): void => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  const lock = sql.begin(async (tx) => {
+    await tx`select 1 from users where email = ${email} for update`;
+    await held;
+  });
+  const body = { token, password: 'what the owner takes' };
+  const reset = plane().call('POST', '/v1/auth/reset-password', { body });
+  await expect.poll(lockWaiters).toBe(1);
+  const changed = plane().call('POST', '/v1/auth/change-password', {
+    token: answer.body.token,
+    body: { currentPassword: PASSWORD, newPassword: 'what the thief takes' },
+  });
+  await expect.poll(lockWaiters).toBe(2);
+  release();
+  await lock;
+  expect([(await reset).status, (await changed).status]).toEqual([200, 403]);
+  expect((await login(email, 'what the thief takes')).status).toBe(401);
+  expect((await login(email, 'what the owner takes')).status).toBe(200);
 });
 
 test.each([
