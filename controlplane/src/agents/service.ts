@@ -60,10 +60,7 @@ export class AgentService {
       await appendEvent(tx, orgId, 'agent.created', eventData(orgId, row));
       // Tokens of the organization named them by this slug, which is ambiguous from now on.
       const namesakes = await store.namesakesOf(tx, orgId, row);
-      await invalidate(
-        tx,
-        namesakes.map((id) => ({ kind: 'agent', id })),
-      );
+      await invalidate(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
       return present(row);
     });
   }

@@ -85,11 +85,17 @@ export async function takenSlugs(tx: Tx, projectId: string, base: string): Promi
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Other agents of the organization with the same slug; each is in another project. */
-export async function namesakesOf(tx: Tx, orgId: string, agent: AgentRow): Promise<readonly string[]> {
+const NAMESAKES_MAX = 200;
+
+/**
+ * Other agents of the organization with the same slug; each is in another project. Null: more than are worth being told
+ * of one by one, to every data plane and while all other changes wait.
+ */
+export async function namesakesOf(tx: Tx, orgId: string, agent: AgentRow): Promise<readonly string[] | null> {
   const rows = await tx<{ id: string }[]>`
-    select id from agents where org_id = ${orgId} and slug = ${agent.slug} and id <> ${agent.id}`;
-  return rows.map((row) => row.id);
+    select id from agents where org_id = ${orgId} and slug = ${agent.slug} and id <> ${agent.id}
+     limit ${NAMESAKES_MAX + 1}`;
+  return rows.length > NAMESAKES_MAX ? null : rows.map((row) => row.id);
 }
 
 export interface NewAgent extends Omit<AgentSettings, 'status'> {

@@ -215,6 +215,29 @@ test('scopes: a slug that was unique and cached is ambiguous as soon as another 
   expect((await watched.lookUp(secretKey, agent.slug)).refusal).toBe('agent_ambiguous');
 });
 
+test('scopes: an agent with more namesakes than are worth naming costs one invalidation, and they are ambiguous', async () => {
+  const agent = await newAgent('Crowded');
+  const { secretKey } = await newKey({ scope: 'org' });
+  const crowd = (count: number) => database.sql`
+    with p as (insert into projects (id, org_id, name, slug)
+      select gen_random_uuid(), ${owner.orgId}, 'crowd', 'crowd-' || gen_random_uuid() from generate_series(1, ${count}) returning id)
+    insert into agents (id, org_id, project_id, name, slug)
+    select gen_random_uuid(), ${owner.orgId}, id, 'Crowded', 'crowded' from p`;
+  const revision = async () => (await database.sql`select max(revision)::int as n from invalidations`)[0]!.n;
+  const addTwin = async (): Promise<number> => {
+    const { project } = await ok('POST', '/v1/projects', { name: 'Twin' });
+    const before = await revision();
+    await ok('POST', '/v1/agents', { projectId: project.id, name: 'Crowded' });
+    return (await revision()) - before;
+  };
+  expect((await watched.lookUp(secretKey, agent.slug)).context!.agentId).toBe(agent.id);
+  await crowd(199);
+  expect(await addTwin()).toBe(200);
+  expect(await addTwin()).toBe(1);
+  await until('the cached one is gone', async () => (await watched.lookUp(secretKey, agent.slug)).context === null);
+  expect((await watched.lookUp(secretKey, agent.slug)).refusal).toBe('agent_ambiguous');
+});
+
 test('expiry: a token past its time is unknown, also where it was cached', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({
