@@ -7,6 +7,7 @@ import { AgentPort } from './call/agent-port.js';
 import type { Handshake } from './call/agent-response.js';
 import type { CallMetering } from './call/call-metering.js';
 import type { CallMetrics } from './call/call-metrics.js';
+import { CatchingUp } from './call/catching-up.js';
 import { Failures } from './call/failures.js';
 import { connectionsTo } from './call/kernel-connections.js';
 import { LiveCalls, type Tally } from './call/live-calls.js';
@@ -32,6 +33,8 @@ import { WebSocketSessions } from './websocket/sessions.js';
 
 /** In a request's `Connection`: it asks for another protocol (RFC 6455, section 4.2.1). */
 const UPGRADE = /\bupgrade\b/i;
+/** Of a drain, for answers that are still being decoded: a few ms unless the machine stands still. */
+const CATCH_UP_MS = 1_000;
 
 export interface ProxyOptions extends AcceptOptions {
   readonly connectionsMax: number;
@@ -86,6 +89,7 @@ export class ProxyServer {
   readonly #port: AgentPort;
   #portNumber = 0;
   readonly #calls: LiveCalls;
+  readonly #catchingUp = new CatchingUp();
   readonly #pool: BytePool;
   readonly #acceptor: Acceptor;
 
@@ -98,6 +102,7 @@ export class ProxyServer {
       spool,
       counters,
       metering,
+      catchingUp: this.#catchingUp,
       onSettled,
       onHoldExceeded: (nanos) => metrics.onHoldExceeded(nanos),
     });
@@ -198,12 +203,16 @@ export class ProxyServer {
     return this.#portNumber;
   }
 
-  /** Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`. */
+  /**
+   * Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`, and
+   * when they are booked: the process ends soon after.
+   */
   async drain(deadlineMs: number): Promise<void> {
     this.#calls.draining = true;
     this.#port.stopListening();
     this.sessions.endAll();
     await this.#calls.drain(deadlineMs);
+    await this.#catchingUp.none(CATCH_UP_MS);
   }
 
   /** Ends every connection. */

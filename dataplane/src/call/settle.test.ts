@@ -1,6 +1,7 @@
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { monthOfMs } from '../counters/calendar-month.js';
+import { CatchingUp } from './catching-up.js';
 import type { RoutedExchange } from './exchange.js';
 import { createSettle, releaseHold } from './settle.js';
 import { contextOf, upstreamOf } from './testing/proxy-fixture.js';
@@ -13,6 +14,7 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
     spool: { append: (record, done) => done((records.push(record), null)) },
     counters: { settle: () => void counted++ },
     metering: { price: () => ({ costNanos: 0, source: 'none' }) },
+    catchingUp: new CatchingUp(),
     onSettled: () => void settled++,
     onHoldExceeded: () => {},
   });

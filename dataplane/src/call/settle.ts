@@ -8,6 +8,7 @@ import type { Counters } from '../counters/counters.js';
 import type { UsageReading } from '../metering/meter.js';
 import type { Price } from '../pricing/price.js';
 import type { CallMetering } from './call-metering.js';
+import type { CatchingUp } from './catching-up.js';
 import type { RoutedExchange } from './exchange.js';
 import { loggedPath, withoutTokens } from './logged-path.js';
 
@@ -24,6 +25,7 @@ interface SettleDeps {
   readonly spool: RecordSink;
   readonly counters: Pick<Counters, 'settle'>;
   readonly metering: Pick<CallMetering, 'price'>;
+  readonly catchingUp: Pick<CatchingUp, 'began' | 'ended'>;
   readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
   /** A call with a hard budget has cost more than it had reserved. */
   readonly onHoldExceeded: (nanos: number) => void;
@@ -44,8 +46,14 @@ export function createSettle(deps: SettleDeps): Settle {
       return;
     }
     x.settled = true;
-    if (!x.meter?.catchUp?.(() => book(x, done))) book(x, done);
+    if (x.meter?.catchUp?.(() => bookLate(x, done))) deps.catchingUp.began();
+    else book(x, done);
   };
+
+  function bookLate(x: RoutedExchange, done: Parameters<Settle>[1]): void {
+    book(x, done);
+    deps.catchingUp.ended();
+  }
 
   function book(x: RoutedExchange, done: Parameters<Settle>[1]): void {
     const reading = x.meter?.finish(x.responseComplete) ?? null;
