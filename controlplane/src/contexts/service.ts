@@ -26,7 +26,7 @@ export class ContextService {
     readonly log: Logger,
   ) {}
 
-  /** One answer for each query, in order; all from one snapshot of the database. */
+  /** One answer for each of the first queries, in order, as many as fit; all from one snapshot of the database. */
   async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
     const named = queries.map((query) => ({
       ...query,

@@ -1,6 +1,7 @@
 /**
  * One statement reads all that serves a batch of gateway tokens: one snapshot, so rows and revision belong together.
  * Each step goes by an index that begins with the hash, the agent or the organization: a big tenant costs only itself.
+ * What the accounts of each token come to is added up before they are read, and what is too much is left out.
  */
 
 import type { AgentPolicy } from '../agents/policy.js';
@@ -93,7 +94,13 @@ interface CustomRow {
 /** `'field', agent.column, …` */
 const limitPairs = (sql: Sql) => sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
-/** One row for each query, in order. */
+/**
+ * Stored credentials, addresses and patterns of one batch; the last token may go beyond it. An ordinary token has a few
+ * hundred bytes, one of a tenant that has as much of everything as it may two million, which take a fifth of a second.
+ */
+const BATCH_BYTES_MAX = 2_097_152;
+
+/** One row for each of the first queries, in order, and for the first one always: the others are to be asked again. */
 export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]): Promise<ResolvedRows[]> {
   const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
   const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
@@ -103,7 +110,41 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
       select position, decode(hash, 'hex') as token_hash, ref, ref_id
         from unnest(${hashes}::text::text[], ${refs}::text::text[], ${refIds}::text::uuid[])
              with ordinality as q(hash, ref, ref_id, position)
-    ), spend_month as (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month)
+    ), spend_month as (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month
+    ), chosen as materialized (
+      select asked.position, key.id, key.org_id, key.scope, key.expires_at, named.agents
+        from asked
+        left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
+         and (key.expires_at is null or key.expires_at > now())
+        left join lateral (
+          select array_agg(a.agent order by a.rank) as agents from (
+            select * from (
+                select a as agent, 1 as rank from agents a
+                 where key.scope = 'agent' and a.id = key.agent_id and a.org_id = key.org_id
+                union all
+                select a, 1 from agents a
+                 where key.scope in ('org', 'project') and a.id = asked.ref_id and a.org_id = key.org_id
+                   and (key.scope = 'org' or a.project_id = key.project_id)
+                union all
+                (select a, 2 from agents a
+                  where key.scope = 'org' and a.org_id = key.org_id and a.slug = asked.ref
+                    and a.id is distinct from asked.ref_id limit 2)
+                union all
+                select a, 2 from agents a
+                 where key.scope = 'project' and a.project_id = key.project_id and a.slug = asked.ref
+                   and a.org_id = key.org_id and a.id is distinct from asked.ref_id) a
+             order by rank limit 2) a) named on true
+    ), weighed as (
+      select position, sum(bytes) over (order by position) - bytes as before from (
+        select position, (
+            select coalesce(sum(octet_length(coalesce(s.ciphertext, p.ciphertext)) + coalesce(
+                octet_length(c.base_url) + octet_length(array_to_string(c.sensitive_paths, '')), 0)), 0)
+              from provider_accounts p
+              left join credentials s on s.id = p.credential_id
+              left join custom_providers c on c.id = p.custom_provider_id
+             where p.agent_id in (select id from unnest(chosen.agents))) as bytes
+          from chosen) w
+    )
     select
       (select coalesce(max(revision), 0) from invalidations) as revision,
       case when key.id is not null then jsonb_build_object('id', key.id, 'orgId', key.org_id, 'scope', key.scope,
@@ -139,26 +180,9 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
              left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null
             where p.agent_id = agent.id and p.org_id = agent.org_id),
           'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c
-            where c.org_id = agent.org_id and c.deleted_at is null))), '[]')
-         from (
-           select a.* from (
-               select a.*, 1 as rank from agents a
-                where key.scope = 'agent' and a.id = key.agent_id and a.org_id = key.org_id
-               union all
-               select a.*, 1 from agents a
-                where key.scope in ('org', 'project') and a.id = asked.ref_id and a.org_id = key.org_id
-                  and (key.scope = 'org' or a.project_id = key.project_id)
-               union all
-               (select a.*, 2 from agents a
-                 where key.scope = 'org' and a.org_id = key.org_id and a.slug = asked.ref
-                   and a.id is distinct from asked.ref_id limit 2)
-               union all
-               select a.*, 2 from agents a
-                where key.scope = 'project' and a.project_id = key.project_id and a.slug = asked.ref
-                  and a.org_id = key.org_id and a.id is distinct from asked.ref_id) a
-            order by rank limit 2) agent) as agents
-      from asked
-      left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
-       and (key.expires_at is null or key.expires_at > now())
-     order by asked.position`;
+            where c.org_id = agent.org_id and c.deleted_at is null)) order by agent.ordinality), '[]')
+         from unnest(key.agents) with ordinality as agent) as agents
+      from chosen key join weighed using (position)
+     where weighed.before <= ${BATCH_BYTES_MAX}
+     order by position`;
 }

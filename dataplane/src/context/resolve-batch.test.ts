@@ -6,11 +6,12 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const found = (revision: number) => ({ context: null, refusal: 'unknown_token', revision }) as const;
 
 function scene() {
-  const calls: { queries: readonly TokenQuery[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const calls: { queries: readonly TokenQuery[]; answer: (most?: number) => void; fail: (error: Error) => void }[] = [];
   const batch = new ResolveBatch(
     (queries) =>
       new Promise((resolve, reject) => {
-        const answer = () => resolve(queries.map(({ tokenHash }) => found(Number(tokenHash.slice(5)))));
+        const answer = (most?: number) =>
+          resolve(queries.slice(0, most).map(({ tokenHash }) => found(Number(tokenHash.slice(5)))));
         calls.push({ queries, answer, fail: reject });
       }),
   );
@@ -113,4 +114,31 @@ test('resolve: more lanes than places, one token each: one of them is lost, and 
     calls[at]!.answer();
   }
   expect((await settled).filter(({ status }) => status === 'rejected').length).toBe(1);
+});
+
+test('resolve: tokens that an answer leaves out are asked about again, before what has come since in their lanes', async () => {
+  const { calls, batch } = scene();
+  const [big, other] = [{}, {}];
+  const answers = [0, 1, 2].map((i) => batch.resolve(query(i), big));
+  await turn();
+  answers.push(batch.resolve(query(3), big), batch.resolve(query(4), other));
+  for (let at = 0; at < 4; at++) {
+    calls[at]!.answer(1);
+    await turn();
+    await turn();
+  }
+  expect(calls.map(({ queries }) => queries.map(({ tokenHash }) => tokenHash))).toEqual([
+    ['hash-0', 'hash-1', 'hash-2'],
+    ['hash-1', 'hash-4', 'hash-2', 'hash-3'],
+    ['hash-4', 'hash-2', 'hash-3'],
+    ['hash-2', 'hash-3'],
+    ['hash-3'],
+  ]);
+  calls[4]!.answer();
+  expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4].map(found));
+});
+
+test('resolve: no answer at all fails its tokens', async () => {
+  const batch = new ResolveBatch(async () => []);
+  await expect(batch.resolve(query(0), null)).rejects.toThrow('unanswered');
 });

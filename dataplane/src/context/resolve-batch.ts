@@ -3,7 +3,8 @@
  * which asks the database once. So a start with an empty cache, or a flood of made-up tokens, costs calls by the turn
  * and not by the token. Where calls take longer than a turn, what comes meanwhile waits for the next one, which takes one
  * token of each lane in turn: whoever asks about thousands waits behind itself. When all places are taken, the lane with
- * most waiting loses its newest.
+ * most waiting loses its newest. An answer holds so much and no more: tokens that it leaves out are asked about again, the
+ * first ones first.
  */
 import type { Resolution } from './context-cache.js';
 
@@ -13,11 +14,12 @@ export interface TokenQuery {
   readonly agentRef: string;
 }
 
-/** One answer for each query, in order; an error stands for that query alone. */
+/** One answer for each of the first queries, in order; an error stands for that query alone. */
 type AskBatch = (queries: readonly TokenQuery[]) => Promise<readonly (Resolution | Error)[]>;
 
 interface Waiting {
   readonly query: TokenQuery;
+  readonly lane: object | null;
   readonly resolve: (resolution: Resolution) => void;
   readonly reject: (error: Error) => void;
 }
@@ -47,7 +49,7 @@ export class ResolveBatch {
   /** `lane`: on whose behalf; null is the process itself. */
   resolve(query: TokenQuery, lane: object | null): Promise<Resolution> {
     return new Promise((resolve, reject) => {
-      const waiting = { query, resolve, reject };
+      const waiting = { query, lane, resolve, reject };
       const others = this.#lanes.get(lane);
       if (others === undefined) this.#lanes.set(lane, [waiting]);
       else others.push(waiting);
@@ -78,6 +80,26 @@ export class ResolveBatch {
     return batch;
   }
 
+  /** They waited longest: they come first in their lanes, and these in their order before lanes that come now. */
+  #askAgain(left: readonly Waiting[]): void {
+    if (left.length === 0) return;
+    const again = new Map<object | null, Lane>();
+    for (const waiting of left) {
+      const lane = again.get(waiting.lane);
+      if (lane === undefined) again.set(waiting.lane, [waiting]);
+      else lane.push(waiting);
+    }
+    const others = [...this.#lanes];
+    this.#lanes.clear();
+    for (const [lane, waiting] of again) this.#lanes.set(lane, waiting);
+    for (const [lane, waiting] of others) {
+      const before = again.get(lane);
+      if (before === undefined) this.#lanes.set(lane, waiting);
+      else before.push(...waiting);
+    }
+    this.#waiting += left.length;
+  }
+
   #dropNewestOfLongest(): void {
     let longest: [object | null, Lane] = [null, []];
     for (const entry of this.#lanes) if (entry[1].length > longest[1].length) longest = entry;
@@ -93,11 +115,12 @@ export class ResolveBatch {
     this.#calls++;
     try {
       const answers = await this.#ask(batch.map(({ query }) => query));
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const answer = answers[i] ?? new Error('the control plane left a token unanswered');
-        if (answer instanceof Error) reject(answer);
-        else resolve(answer);
+      if (answers.length === 0) throw new Error('the control plane left a token unanswered');
+      for (const [i, answer] of answers.entries()) {
+        if (answer instanceof Error) batch[i]?.reject(answer);
+        else batch[i]?.resolve(answer);
       }
+      this.#askAgain(batch.slice(answers.length));
     } catch (error) {
       for (const { reject } of batch) reject(error as Error);
     } finally {

@@ -3,8 +3,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { GatewayClient } from '@acg/proto/client';
 import { Outcome } from '@acg/proto/messages';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useControlPlane } from '../control-plane.js';
+import { type Member, useControlPlane } from '../control-plane.js';
 import { seedTenants } from '../seed-tenants.js';
+import { until } from '../until.js';
+import { watchControlPlane } from './watched-cache.js';
 
 const plane = useControlPlane();
 let client: GatewayClient;
@@ -63,4 +65,37 @@ test('resolve: too many at once, or a hash that is none, is refused', async () =
     client.resolveTokens({ tokens, dataPlaneId: 'dp' }, 20_000).catch((e) => e.code);
   expect(await refused(new Array(257).fill(one))).toBe(3);
   expect(await refused([one, { ...one, tokenHash: Buffer.alloc(31) }])).toBe(3);
+});
+
+/** The token of an agent with so many accounts, each with the longest credential there is. */
+async function tokenOf(owner: Member, accounts: number): Promise<string> {
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
+  const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: 'A' })).body.agent.id;
+  for (let n = 0; n < accounts; n++) {
+    const settings = { slug: `own-${n}`, displayName: 'x', baseUrl: 'http://127.0.0.1:9', authType: 'basic' };
+    expect((await owner.call('POST', '/v1/custom-providers', settings)).status).toBe(201);
+    const credentials = { username: 'u'.repeat(8_192), password: 'p'.repeat(8_192) };
+    const account = { agentId, providerSlug: settings.slug, credentials };
+    expect((await owner.call('POST', '/v1/providers/accounts', account)).status).toBe(201);
+  }
+  return (await owner.call('POST', '/v1/api-keys', { name: 'k', agentId })).body.secretKey;
+}
+
+test('resolve: tokens that are too much for one answer are answered in several, whoever they are of', async () => {
+  const [hostile, other] = [await plane().member('owner'), await plane().member('owner')];
+  const [heavy, light] = [await tokenOf(hostile, 100), await tokenOf(other, 1)];
+  const [{ agentId }] = (await hostile.call('GET', '/v1/api-keys')).body.keys;
+  const all = [heavy];
+  while (all.length < 11) {
+    all.push((await hostile.call('POST', '/v1/api-keys', { name: 'k', agentId })).body.secretKey);
+  }
+  all.push(light);
+  const tokens = all.map((token) => ({ tokenHash: hashOf(token), agentRef: '' }));
+  const { answers } = await client.resolveTokens({ tokens, dataPlaneId: 'dp' }, 20_000);
+  expect(answers!.map(({ outcome }) => outcome)).toEqual([Outcome.FOUND, Outcome.FOUND]);
+  const watched = watchControlPlane([plane().grpcAddress], plane().config.link);
+  await until('the watch is up', () => watched.source.up);
+  const found = await Promise.all(all.map((token) => watched.lookUp(token)));
+  watched.stop();
+  expect(found.map(({ context }) => context?.orgId)).toEqual([...Array(11).fill(hostile.orgId), other.orgId]);
 });

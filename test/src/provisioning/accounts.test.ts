@@ -24,6 +24,21 @@ test('accounts: of 20 assignments at once one is made and 19 are 409', async () 
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(19).fill(409)]);
 });
 
+test('custom providers: their sensitive paths are bounded together, since each context carries them', async () => {
+  const { owner } = await tenant();
+  const paths = (count: number) => Array.from({ length: count }, (_, i) => `GET /${i}`);
+  const add = (n: number, count: number) =>
+    owner.call('POST', '/v1/custom-providers', { ...CUSTOM, slug: `own-${n}`, sensitivePaths: paths(count) });
+  const made = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => add(n, 99)));
+  expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 409]);
+  expect((await add(7, 5)).status).toBe(201);
+  expect((await add(8, 1)).status).toBe(409);
+  expect((await add(9, 0)).status).toBe(201);
+  const { id } = made.find(({ status }) => status === 201)!.body.provider;
+  const put = (count: number) => owner.call('PUT', `/v1/custom-providers/${id}`, { sensitivePaths: paths(count) });
+  expect([(await put(100)).status, (await put(98)).status, (await put(99)).status]).toEqual([409, 200, 200]);
+});
+
 test('custom providers: of 20 with one slug at once one is made and 19 are 409; the slug is free after its deletion', async () => {
   const { owner } = await tenant();
   const answers = await Promise.all(

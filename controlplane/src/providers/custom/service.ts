@@ -17,6 +17,8 @@ import * as store from './store.js';
 
 /** Every context of the organization names them, so there are so many and no more. */
 const PROVIDERS_MAX = 100;
+/** In the same contexts, so of all of an organization's providers together. */
+const SENSITIVE_PATHS_MAX = 500;
 
 export class CustomProviderService {
   constructor(
@@ -52,11 +54,12 @@ export class CustomProviderService {
     await this.#checkBaseUrl(orgId, input.baseUrl);
     try {
       return await this.sql.begin(async (tx) => {
-        await tx`select pg_advisory_xact_lock(hashtext(${`custom-providers:${orgId}`}))`;
+        await store.lockOwn(tx, orgId);
         if ((await store.countLive(tx, orgId)) >= PROVIDERS_MAX) {
           throw new Conflict(`the organization already has ${PROVIDERS_MAX} custom providers: delete one first`);
         }
         const row = await store.insertProvider(tx, orgId, { id: uuidv7(Date.now()), slug, ...settings });
+        if (settings.sensitivePaths.length > 0) await assertFewPaths(tx, orgId);
         const created = Object.entries({ slug, ...settings }).map(([field, value]) => [field, [null, value]] as const);
         const target = { type: 'custom_provider', id: row.id };
         await recordAudit(tx, actor, 'custom_provider.create', target, Object.fromEntries(created));
@@ -75,11 +78,13 @@ export class CustomProviderService {
     if (put.baseUrl !== undefined) await this.#checkBaseUrl(actor.orgId, put.baseUrl);
     const { orgId } = actor;
     return this.sql.begin(async (tx) => {
+      await store.lockOwn(tx, orgId);
       const before = await store.lockLive(tx, orgId, { id }, 'update');
       if (before === null) throw new NotFound('custom provider');
       const settings = merge(before, put);
       checkAuthSettings(settings);
       const row = await store.updateProvider(tx, orgId, id, settings);
+      if (row.sensitivePaths.length > before.sensitivePaths.length) await assertFewPaths(tx, orgId);
       const status = accountStatusAfter(before, row);
       if (status !== null) await store.setAccountStatus(tx, orgId, id, status);
       await recordAudit(tx, actor, 'custom_provider.update', { type: 'custom_provider', id }, changesOf(before, row));
@@ -117,6 +122,11 @@ export class CustomProviderService {
     if (problem !== null) throw new InvalidInput(`baseUrl ${problem}`);
     if (new URL(baseUrl).search !== '') throw new InvalidInput('baseUrl must hold no query');
   }
+}
+
+async function assertFewPaths(tx: Tx, orgId: string): Promise<void> {
+  if ((await store.countSensitivePaths(tx, orgId)) <= SENSITIVE_PATHS_MAX) return;
+  throw new Conflict(`the organization's providers may have ${SENSITIVE_PATHS_MAX} sensitivePaths together`);
 }
 
 /** A new authType drops the name and prefix of the old one unless new ones come with it. */

@@ -28,6 +28,18 @@ export async function countLive(sql: Sql | Tx, orgId: string): Promise<number> {
   return count!.total;
 }
 
+/** Writers of one organization take turns, so that what it has can be counted. */
+export async function lockOwn(tx: Tx, orgId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext(${`custom-providers:${orgId}`}))`;
+}
+
+export async function countSensitivePaths(tx: Tx, orgId: string): Promise<number> {
+  const [count] = await tx<{ total: number }[]>`
+    select coalesce(sum(cardinality(sensitive_paths)), 0)::int8 as total from custom_providers
+     where org_id = ${orgId} and deleted_at is null`;
+  return count!.total;
+}
+
 /** Holds the row until the transaction ends; `update` for writers, `share` for those who build on it. */
 export async function lockLive(
   tx: Tx,
