@@ -24,6 +24,7 @@ test.each([
   'football2023!!',
   'qwerty123456',
   'admin-admin',
+  'welcomewelcome1',
   'superman1234',
   'a b c a b c a b c',
 ])('%s is common', (password) => {
@@ -36,6 +37,9 @@ test.each([
   'a long password',
   'the first password',
   'my dog ate 3 qwertyuiops',
+  'test-password-123',
+  'user-password-1',
+  'secret-password',
   'tr0ub4dor&3xyz',
   'zkdjfhgkqw',
   'gänseblümchen wiese',

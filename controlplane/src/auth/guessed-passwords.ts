@@ -67,12 +67,11 @@ function isWalk(text: string): boolean {
 function isWordWithEnding(text: string): boolean {
   const core = text.replace(/^[^a-z]{0,4}/, '').replace(/[^a-z]*$/, '');
   const spelled = [...text.replace(/[\d!?.@#$*_-]{1,8}$/, '')].map((char) => LOOKALIKES[char] ?? char).join('');
-  return [core, spelled, text].some((candidate) => COMMON.has(candidate) || isTwoWords(candidate));
+  return [core, spelled, text].some((candidate) => COMMON.has(candidate) || isWordTwice(candidate));
 }
 
-function isTwoWords(text: string): boolean {
-  for (let cut = 3; cut <= text.length - 3; cut++) {
-    if (COMMON.has(text.slice(0, cut)) && COMMON.has(text.slice(cut).replace(/^[-_.]/, ''))) return true;
-  }
-  return false;
+/** Of the same word only: two different ones are a choice that not everybody makes. */
+function isWordTwice(text: string): boolean {
+  const word = text.slice(0, text.length >> 1);
+  return COMMON.has(word) && text.slice(word.length).replace(/^[-_.]/, '') === word;
 }
