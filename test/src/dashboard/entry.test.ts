@@ -38,6 +38,35 @@ test('entry: a new account is signed in, stays so over a reload, and signs out',
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
+test('entry: what a page still reads when its person signs out is given up, not refused', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/v1/usage/summary*', async (route) => {
+    await held;
+    await route.continue().catch(() => undefined); // given up meanwhile
+  });
+  let ended = 0;
+  const onEnd = (request: { url(): string }): void => void (request.url().includes('/v1/usage/summary') && ended++);
+  page.on('requestfailed', onEnd);
+  page.on('requestfinished', onEnd);
+  await page.route('**/v1/session', async (route) => {
+    const response = await route.fetch(); // the session is over
+    letGo();
+    await expect.poll(() => ended).toBeGreaterThan(0);
+    await route.fulfill({ response });
+  });
+  const asked = page.waitForRequest('**/v1/usage/summary*');
+  await page.goto(`${visitor.url}/usage`);
+  await asked;
+  await page.getByRole('button', { name: /Account and organization/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
 test('entry: who is not signed in gets to the asked page after signing in; a stranger’s link leads nowhere else', async () => {
   const { email, password } = await dashboard().owner();
   for (const [asked, landed] of [

@@ -2,4 +2,19 @@
 import { createClient } from '@acg/client/client';
 import { BASE_PATH } from './page-facts.js';
 
-export const api = createClient({ baseUrl: BASE_PATH });
+let reads = new AbortController();
+
+export const api = createClient({
+  baseUrl: BASE_PATH,
+  fetch: (request) =>
+    request.method === 'GET'
+      ? fetch(request, { signal: AbortSignal.any([request.signal, reads.signal]) })
+      : fetch(request),
+});
+
+/** Ends every read that waits for its answer; those that come fail at once, with `AbortError`, until {@link startReads}. */
+export const stopReads = (): void => reads.abort();
+
+export function startReads(): void {
+  reads = new AbortController();
+}

@@ -1,6 +1,6 @@
 /** Who is signed in, and how one signs in, out and over to another organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api } from './api.js';
+import { api, startReads, stopReads } from './api.js';
 import { BASE_PATH, SIGNED_OUT } from './page-facts.js';
 import { ME, queryClient } from './query-client.js';
 
@@ -55,15 +55,28 @@ export const useSignUp = () =>
     onSuccess: enter,
   });
 
+/** What the page still reads would be refused when the session has changed, or answered for another organization. */
+async function alone<T>(change: () => Promise<T>): Promise<T> {
+  await queryClient.cancelQueries();
+  stopReads();
+  try {
+    return await change();
+  } catch (error) {
+    startReads();
+    void queryClient.invalidateQueries();
+    throw error;
+  }
+}
+
 export const useSwitchOrganization = () =>
   useMutation({
-    mutationFn: (orgId: string) => api.patch('/v1/session', { body: { orgId } }),
+    mutationFn: (orgId: string) => alone(() => api.patch('/v1/session', { body: { orgId } })),
     // From anew: nothing of what the other organization's people may see stays in the page.
     onSuccess: () => location.assign(`${BASE_PATH}/`),
   });
 
 export const useSignOut = () =>
   useMutation({
-    mutationFn: () => api.delete('/v1/session'),
+    mutationFn: () => alone(() => api.delete('/v1/session')),
     onSuccess: () => location.assign(`${BASE_PATH}/sign-in`),
   });
