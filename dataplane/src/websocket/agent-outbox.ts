@@ -19,6 +19,8 @@ interface Waiting {
 
 /** A longer message leaves in pieces of this. */
 export const PIECE_BYTES = 64 * 1024;
+/** What a message that waits takes beside its bytes; measured with one byte each. */
+export const WAITING_OVERHEAD_BYTES = 200;
 /** What the server says of bytes that it was given; the first two: it has taken them. */
 const FULL = 0;
 const DROPPED = 2;
@@ -28,7 +30,7 @@ export class AgentOutbox {
   readonly #waiting: Waiting[] = [];
   /** Of the first that waits. */
   #sentBytes = 0;
-  /** Of all that wait; the first is whole in memory until its last piece has left. */
+  /** Of all that wait, as memory has them; the first is whole there until its last piece has left. */
   #waitingBytes = 0;
   /** The agent's socket takes no more until it drains. */
   #full = false;
@@ -49,7 +51,7 @@ export class AgentOutbox {
     return !this.#full && this.#waiting.length === 0;
   }
 
-  /** Bytes that the agent has not taken. */
+  /** What the agent has not taken takes so much memory. */
   get bytes(): number {
     return this.#full ? this.#waitingBytes + this.#agent.getBufferedAmount() : this.#waitingBytes;
   }
@@ -60,7 +62,7 @@ export class AgentOutbox {
       return;
     }
     this.#waiting.push({ message, isBinary });
-    this.#waitingBytes += message.length;
+    this.#waitingBytes += message.length + WAITING_OVERHEAD_BYTES;
     this.#flush();
   }
 
@@ -79,7 +81,7 @@ export class AgentOutbox {
       const isLast = this.#sentBytes === message.length;
       if (isLast) {
         this.#waiting.shift();
-        this.#waitingBytes -= message.length;
+        this.#waitingBytes -= message.length + WAITING_OVERHEAD_BYTES;
         this.#sentBytes = 0;
       }
       this.#note(this.#sendPiece(piece, isBinary, isFirst, isLast));

@@ -4,9 +4,9 @@ import type { RoutedExchange } from '../call/exchange.js';
 import { contextOf, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
 import { eventually } from '../call/testing/raw-peer-fixture.js';
 import { maskForms } from '../upstream/mask.js';
-import { PIECE_BYTES } from './agent-outbox.js';
+import { PIECE_BYTES, WAITING_OVERHEAD_BYTES } from './agent-outbox.js';
 import { BytePool } from './byte-pool.js';
-import { WebSocketSession } from './session.js';
+import { UNSENT_OVERHEAD_BYTES, WebSocketSession } from './session.js';
 
 /** What the server's socket says of a message. */
 const FULL = 0;
@@ -28,7 +28,15 @@ class FakeUpstream extends EventEmitter {
   resume(): void {
     this.paused = false;
   }
-  send(): void {}
+  /** Of messages that it has taken. */
+  readonly taken: (() => void)[] = [];
+  send(message: Buffer, _options: object, done: () => void): void {
+    this.bufferedAmount += message.length;
+    this.taken.push(() => {
+      this.bufferedAmount -= message.length;
+      done();
+    });
+  }
   terminate(): void {
     this.terminated++;
   }
@@ -157,7 +165,8 @@ test('session: a long message leaves in pieces, as the agent takes them, and all
   say(long);
   say('short');
   expect([agent.received, upstream.paused]).toEqual([[], true]);
-  for (const ours of [long.length + 5, long.length + 5, 5]) {
+  const [inLong, inShort] = [long.length + WAITING_OVERHEAD_BYTES, 5 + WAITING_OVERHEAD_BYTES];
+  for (const ours of [inLong + inShort, inLong + inShort, inShort]) {
     expect(pool.bytes).toBe(PIECE_BYTES + ours); // and the piece that the server has
     session.agentMoved(); // nothing has moved
     agent.buffered = 0;
@@ -209,6 +218,18 @@ test('session: what is read of an unfinished message is counted until it ends', 
   expect(pool.bytes).toBe(0);
   read(1000);
   expect(pool.bytes).toBe(1512);
+});
+
+test('session: a message that waits takes more than its bytes: small ones are counted as what they take', () => {
+  const { session, upstream, agent, pool, say } = setup();
+  session.opened(agent as never);
+  for (let i = 0; i < 10; i++) session.fromAgent(new ArrayBuffer(1), true);
+  expect(pool.bytes).toBe(10 * (1 + UNSENT_OVERHEAD_BYTES));
+  for (const taken of upstream.taken) taken();
+  expect(pool.bytes).toBe(0);
+  agent.status = FULL;
+  for (let i = 0; i < 11; i++) say('x');
+  expect(pool.bytes).toBe(1 + 10 * (1 + WAITING_OVERHEAD_BYTES)); // the first is the server's
 });
 
 test('session: one whose organization may hold no more ends, and its upstream is cut when it sends on', () => {

@@ -20,6 +20,8 @@ import type { BytePool, Holding } from './byte-pool.js';
 const WAITING_MESSAGES_MAX = 4;
 /** What the library keeps beside the bytes of one read; measured with one byte each. */
 const READ_OVERHEAD_BYTES = 512;
+/** What a message that waits for the upstream takes beside its bytes; measured with one byte each. */
+export const UNSENT_OVERHEAD_BYTES = 256;
 /** Close codes of RFC 6455 that mean "no code was sent" and must not be sent themselves. */
 const UNSENDABLE: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015]);
 const NORMAL = 1000;
@@ -72,6 +74,8 @@ export class WebSocketSession {
   #leftUnread = false;
   /** Read of the upstream since its last whole message, but for the rest of the read in which that ended. */
   #unfinishedBytes = 0;
+  /** Messages that the upstream's socket has not taken. */
+  #unsent = 0;
   /** A message has ended in the read that is being taken apart. */
   #messageEnded = false;
   /** The upstream has closed, and the agent is still to get its last messages. */
@@ -119,7 +123,8 @@ export class WebSocketSession {
     const bytes = Buffer.from(new Uint8Array(message));
     const repeatsKey = this.#accessToken !== null && !isBinary;
     const outgoing = repeatsKey ? withRealAccessToken(bytes, this.#gatewayToken, this.#accessToken) : bytes;
-    this.#upstream.send(outgoing, { binary: isBinary }, this.#recount);
+    this.#unsent++;
+    this.#upstream.send(outgoing, { binary: isBinary }, this.#onSent);
     const bytesMax = WAITING_MESSAGES_MAX * this.#deps.messageBytesMax;
     const isTooMuch = this.#upstream.bufferedAmount > bytesMax || !this.#count();
     if (isTooMuch) this.end(TRY_AGAIN_LATER, 'the provider is too slow');
@@ -190,12 +195,16 @@ export class WebSocketSession {
     if (!this.#ended) this.end(TRY_AGAIN_LATER, 'no room for so many bytes');
   }
 
-  readonly #recount = (): void => void this.#count();
+  readonly #onSent = (): void => {
+    this.#unsent--;
+    this.#count();
+  };
 
   /** False: the organization may not hold so many bytes. */
   #count(): boolean {
     const toAgent = this.#outbox?.bytes ?? 0;
-    return this.#holding.resize(this.#unfinishedBytes + this.#upstream.bufferedAmount + toAgent);
+    const toUpstream = this.#upstream.bufferedAmount + this.#unsent * UNSENT_OVERHEAD_BYTES;
+    return this.#holding.resize(this.#unfinishedBytes + toUpstream + toAgent);
   }
 
   #onUpstreamError(error: Error): void {

@@ -212,6 +212,15 @@ test.each(['the agent', 'the provider'])(
   },
 );
 
+test('shared memory: many small messages pass both ways, and nothing of them stays counted', async () => {
+  const agent = dial('one', '/echo');
+  await answered(agent);
+  let echoed = 0;
+  agent.on('message', () => void echoed++);
+  for (let i = 0; i < 5_000; i++) agent.send('x');
+  await eventually(() => echoed === 5_000 && gateway.server.webSocketBytes === 0);
+});
+
 test('shared memory: a message of the largest size passes both ways, in many frames too', async () => {
   const agent = dial('one', '/echo');
   await answered(agent);
