@@ -483,7 +483,12 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
   });
   gateway.lookup = { context, refusal: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
-  const window = { providerSlug: 'openai', remaining: [58, 9_998], resetAtSec: [1_900_000_000, 1_900_050_000] };
+  const window = {
+    providerSlug: 'openai',
+    remaining: [58, 9_998],
+    resetAtSec: [1_900_000_000, 1_900_050_000],
+    refusal: null,
+  };
   gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, heldNanos: 0 }] };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };

@@ -56,6 +56,8 @@ export interface WindowStanding {
   readonly remaining: readonly number[];
   /** When what is counted leaves, Unix seconds; null = nothing is counted, or it leaves bit by bit. */
   readonly resetAtSec: readonly (number | null)[];
+  /** The first row that would refuse the next request, and when one passes it, Unix seconds; null = none would. */
+  readonly refusal: { readonly row: number; readonly passesAtSec: number } | null;
 }
 
 /** One of the terms' `spends`, in their order. */

@@ -111,6 +111,7 @@ export class MemoryCounters implements Counters {
         providerSlug,
         remaining: PAIR_ROWS.map((row) => pair.left(row, terms)),
         resetAtSec: PAIR_ROWS.map((row) => pair.resetAtSec(row)),
+        refusal: windowRefusal(pair, terms),
       };
     });
     const spends = terms.spends.map((scope): SpendStanding => {

@@ -197,7 +197,9 @@ export class RedisCounters implements Counters {
     providerSlugs.forEach((providerSlug, at) => {
       this.#nodeOf(slot).look(slot, terms, providerSlug, (verdict) => {
         if (verdict !== null) {
-          windows[at] = { providerSlug, remaining: verdict.remaining!, resetAtSec: verdict.resetAtSec! };
+          const { remaining, resetAtSec, refusedBy, freeAtSec } = verdict;
+          const refusal = refusedBy < 0 ? null : { row: refusedBy, passesAtSec: freeAtSec };
+          windows[at] = { providerSlug, remaining: remaining!, resetAtSec: resetAtSec!, refusal };
         }
         answered(verdict !== null);
       });

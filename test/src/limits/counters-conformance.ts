@@ -1,4 +1,6 @@
 /** What every implementation of `Counters` guarantees, run against each of them. */
+import { firstLook } from '@acg/dataplane/call/first-look';
+import { limitRefusal } from '@acg/dataplane/call/limit-refusal';
 import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/counters/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
 import { BUDGET_ROW, limitRow, RPD_ROW, RPM_ROW, type Windows } from '@acg/dataplane/counters/limit-table';
@@ -350,6 +352,25 @@ export function describeCounters(name: string, subject: () => Subject): void {
         expect(shown?.windows[1]?.remaining.slice(0, 2)).toEqual([60, 100]);
         expect(shown?.windows[1]?.resetAtSec.slice(0, 2)).toEqual([null, null]);
       }
+    });
+
+    test.each([
+      ['the minute is full', { rpmLimit: 2 }],
+      ['its limit was lowered below what is in it', { rpmLimit: 1 }],
+      ['the day is full', { rpdLimit: 2 }],
+      ['the tokens are used up', { tpmLimit: 100 }],
+    ])('a look that consumes nothing refuses with the moment of a refused admission: %s', async (_what, limits) => {
+      expect(await outcomes(1, ask())).toEqual(['admitted']);
+      await subject().advance(1_100);
+      expect(await outcomes(1, ask())).toEqual(['admitted']);
+      const { terms, providerSlug } = ask(limits);
+      const month = monthOfMs(await subject().nowMs());
+      counters.settle({ terms, providerSlug, month, costNanos: 0, tokens: 100, holdNanos: 0 });
+      const refused = await admit(counters, { terms, providerSlug, holdNanos: 0 });
+      const shown = await standing(counters, { terms, providerSlugs: [providerSlug] });
+      const nowMs = await subject().nowMs();
+      expect(refused.refusedBy).toBeGreaterThanOrEqual(0);
+      expect(firstLook(shown!, terms.limits, nowMs)).toEqual(limitRefusal(refused, terms.limits, nowMs));
     });
 
     test('rpm: what was admitted leaves after the window, and the log goes on over many windows', async () => {
