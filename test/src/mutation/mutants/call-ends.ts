@@ -127,6 +127,13 @@ export const CALL_ENDS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
+    find: 'bookLate(x, done))) deps.catchingUp.began();',
+    put: 'bookLate(x, done))) return;',
+    bug: 'a drain ends before a compressed answer is booked',
+    tests: ['dataplane/src/call/drain-booking.test.ts'],
+  },
+  {
+    file: 'dataplane/src/call/settle.ts',
     find: '    month: x.admission!.month,',
     put: '    month: x.admission!.month + 1,',
     bug: 'what a call cost counts in another month than its admission',

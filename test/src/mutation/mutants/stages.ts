@@ -475,10 +475,17 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/first-look.ts',
-      find: 'window.remaining[row]! <= 0;',
-      put: 'window.remaining[row]! < 0;',
+      find: 'const full = windows[0]?.refusal ?? null;',
+      put: 'const full = windows[1]?.refusal ?? null;',
       bug: 'what is over its rate uploads its body first',
       tests: ['dataplane/src/call/withheld.test.ts'],
+    },
+    {
+      file: 'dataplane/src/call/first-look.ts',
+      find: 'refusalOf(full.row, full.passesAtSec,',
+      put: 'refusalOf(full.row, windows[0]!.resetAtSec[full.row] ?? 0,',
+      bug: 'the first look says another moment than admission',
+      tests: ['test/src/limits/memory-counters.test.ts'],
     },
     {
       file: 'dataplane/src/pipelines/proxy.ts',

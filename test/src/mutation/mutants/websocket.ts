@@ -44,6 +44,24 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
+      find: 'this.#upstream.bufferedAmount + this.#unsent * UNSENT_OVERHEAD_BYTES;',
+      put: 'this.#upstream.bufferedAmount;',
+      bug: 'small messages for a provider that reads slowly fill the memory',
+    },
+    {
+      file: SESSION,
+      find: '    this.#unsent--;\n',
+      put: '',
+      bug: 'messages that the provider has taken stay counted',
+    },
+    {
+      file: OUTBOX,
+      find: 'this.#waitingBytes += message.length + WAITING_OVERHEAD_BYTES;',
+      put: 'this.#waitingBytes += message.length;',
+      bug: 'small messages for an agent that reads slowly fill the memory',
+    },
+    {
+      file: SESSION,
       find: "    if (isTooMuch) this.end(TRY_AGAIN_LATER, 'the provider is too slow');\n",
       put: '',
       bug: 'a provider that reads slowly fills the memory',
