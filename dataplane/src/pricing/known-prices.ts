@@ -4,10 +4,11 @@
  * pages (platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing), which were not
  * read themselves: check them there, and correct with PRICES_FILE what has changed.
  */
-import type { ListPrice, Vendor } from './price-plan.js';
+import type { ListPrice } from './price-plan.js';
 
 export interface KnownPrice {
-  readonly provider: Vendor;
+  /** The vendor's id in the price library, or another one that `priceProvider` of its provider says. */
+  readonly provider: string;
   /** Ids without a date suffix. */
   readonly models: readonly string[];
   /** UTC day from which it holds; of several, the latest that has begun counts. */

@@ -232,7 +232,7 @@ function knownPlan(vendor: string | null, model: string, nowMs: number): PricePl
     picoPerLargeVideoSecond: picoOf(found.perVideoSecond?.large),
     picoPerCharacter: Math.round((found.perMillionCharacters ?? 0) * 1e6),
     picoPerImage: found.perImage === undefined ? null : picoOfEach(found.perImage),
-    vendor: found.provider,
+    vendor: vendorOf(found.provider),
     fastPercent: FAST_PERCENT,
     contextTokens: null,
   };
