@@ -10,6 +10,9 @@ const WITHOUT_VARIABLES: Readonly<Record<string, string>> = {};
 /** By slug, why a setup can show no code for it. */
 const WITHOUT_CODE: Readonly<Record<string, string>> = {};
 
+const VARIABLES = 'controlplane/cli/src/run/provider-variables.ts';
+const SNIPPETS = 'controlplane/dashboard/src/parts/snippets.ts';
+
 const gatewayUrl = 'https://gw.example';
 const page = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const paragraph = (path: string, start: string): string => {
@@ -24,23 +27,39 @@ describe.each(new Catalogue().providers)('$slug', ({ slug }) => {
     'acg run hands the token to its SDK, and keeps its own key from the child',
     () => {
       const { set } = planProviders([slug], { gatewayUrl, token: 'acg_token', env: {} });
-      const own = Object.keys(set).filter((name) => !name.startsWith('ACG_'));
-      expect(own.map((name) => set[name])).toContain('acg_token');
-      expect(secretVariables()).toEqual(expect.arrayContaining(own.filter((name) => set[name] === 'acg_token')));
+      const withToken = Object.keys(set).filter((name) => !name.startsWith('ACG_') && set[name] === 'acg_token');
+      expect(withToken.length, `${VARIABLES}: ${slug} sets no variable to the token`).toBeGreaterThan(0);
+      const kept = withToken.filter((name) => !secretVariables().includes(name));
+      expect(kept, `${VARIABLES}: ${slug} sets these, and they are not among its secrets`).toEqual([]);
     },
   );
 
   test.skipIf(slug in WITHOUT_CODE)('the dashboard shows code that makes its SDK', () => {
     const snippets = snippetsFor({ providerSlug: slug, gatewayUrl, token: 'acg_token' });
-    const code = snippets.find(({ id }) => id === 'typescript')?.code;
-    expect(code).toContain(`${gatewayUrl}/v1/proxy/${slug}`);
-    expect(code).toContain('acg_token');
+    const code = snippets.find(({ id }) => id === 'typescript')?.code ?? '';
+    expect(code, `${SNIPPETS}: ${slug} has no TypeScript with the address`).toContain(`${gatewayUrl}/v1/proxy/${slug}`);
+    expect(code, `${SNIPPETS}: ${slug} has no TypeScript with the token`).toContain('acg_token');
+    const prompt = snippets.find(({ id }) => id === 'prompt')!.code;
+    const [, baseUrl] = /^- Base URL of the SDK: (.*)$/m.exec(prompt)!;
+    expect(code, `${SNIPPETS}: basePath of ${slug} is not what its TypeScript has`).toContain(`'${baseUrl}'`);
   });
 
   test('the pages name it', () => {
-    expect(page('README.md')).toMatch(new RegExp(`^\\|.*'/v1/proxy/${slug}[/']`, 'm'));
-    expect(paragraph('README.md', 'The credentials an account takes')).toMatch(new RegExp(`\\b${slug}\\b`));
-    expect(page('docs/cli.md')).toMatch(new RegExp(`^\\| ${slug} \\|`, 'm'));
-    expect(paragraph('docs/contract.md', 'Built in are')).toContain(`\`${slug}\``);
+    const places: readonly (readonly [string, string, RegExp])[] = [
+      ['README.md: a row of the table of SDKs', page('README.md'), new RegExp(`^\\|.*'/v1/proxy/${slug}[/']`, 'm')],
+      [
+        'README.md: the paragraph that begins with “The credentials an account takes”',
+        paragraph('README.md', 'The credentials an account takes'),
+        new RegExp(`\\b${slug}\\b`),
+      ],
+      ['docs/cli.md: a row of the table of variables', page('docs/cli.md'), new RegExp(`^\\| ${slug} \\|`, 'm')],
+      [
+        'docs/contract.md: the paragraph that begins with “Built in are”',
+        paragraph('docs/contract.md', 'Built in are'),
+        new RegExp(`\`${slug}\``),
+      ],
+    ];
+    const missing = places.filter(([, text, pattern]) => !pattern.test(text)).map(([place]) => place);
+    expect(missing, `places where ${slug} is missing`).toEqual([]);
   });
 });

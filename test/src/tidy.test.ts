@@ -51,6 +51,8 @@ const OTHER_DOCUMENTS = /\b(?:SPEC|DESIGN|SECURITY|PROVIDERS|STYLE)(?:\.md)? ?§
 const FOUND = /^controlplane\/dashboard\/src\/(?:screens\/[\w-]+\/screen\.ts|parts\/|format\/)/;
 
 const LINES_MAX = 400;
+/** Tables grow by a line for each provider and limit. */
+const README_WORDS_MAX = 1_500;
 
 interface Package {
   readonly name: string;
@@ -238,8 +240,9 @@ describe('tidy', () => {
     );
   });
 
-  test('the README is short', () => {
-    expect(text('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_500);
+  test(`the README is short: ${README_WORDS_MAX} words, not counting its tables`, () => {
+    const words = text('README.md').replaceAll(/^\|.*/gm, '').match(/\S+/g) ?? [];
+    expect(words.length, 'words of README.md outside of its tables').toBeLessThanOrEqual(README_WORDS_MAX);
   });
 
   test('what the control plane does again and again runs in Background', () => {

@@ -25,7 +25,7 @@ test('README: each has its 429, and its figures in the answer of /v1/self', asyn
   const short = RATE_LIMITS.filter(({ window }) => window === 'minute');
   const long = RATE_LIMITS.filter(({ window }) => window !== 'minute');
   const parts = [
-    [/^\| 429 `limitType: [^|]* \| [^;|]* per minute;/m, `| 429 ${named(codes(short))} | ${units(short)} per minute;`],
+    [/^\| 429 `limitType: [^|]* \| [^;|]*; `limit`/m, `| 429 ${named(codes(short))} | ${labels(short)}; \`limit\``],
     [/^\| 429 `limitType: [^|]* \| [^;|]*; the same/m, `| 429 ${named(codes(long))} | ${labels(long)}; the same`],
     [/limits\{[^}]*\}/, `limits{${AGENT_TYPES.join(',')}}`],
     [/\w+Remaining,\w+ResetAt(,\w+Remaining,\w+ResetAt)*/, figures(RATE_LIMITS)],
@@ -34,11 +34,6 @@ test('README: each has its 429, and its figures in the answer of /v1/self', asyn
 });
 
 const named = (codes: string): string => codes.replace('`', '`limitType: ');
-const units = (rates: readonly RateLimit[]): string =>
-  distinct(
-    rates.map(({ unit }) => unit),
-    ', ',
-  );
 const labels = (rates: readonly RateLimit[]): string => rates.map(({ label }) => label.toLowerCase()).join(', ');
 const figures = (rates: readonly RateLimit[]): string =>
   rates.map(({ type }) => `${type}Remaining,${type}ResetAt`).join(',');
