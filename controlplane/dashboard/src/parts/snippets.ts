@@ -16,6 +16,12 @@ interface SnippetSource {
   readonly run?: { readonly agent: string; readonly controlUrl: string } | undefined;
 }
 
+interface ProviderCode {
+  /** What the base URL of its SDK has behind the provider's path on the gateway. */
+  readonly basePath: string;
+  readonly snippets: (base: string, token: string) => readonly Snippet[];
+}
+
 /** Stands for a token that is not shown any more. */
 export const TOKEN_PLACE = '$ACG_GATEWAY_TOKEN';
 /** Where the operator did not say where agents call. */
@@ -26,12 +32,14 @@ const ANTHROPIC_MODEL = 'claude-haiku-4-5';
 
 export function snippetsFor({ providerSlug, gatewayUrl, token, run }: SnippetSource): readonly Snippet[] {
   const base = `${gatewayUrl}/v1/proxy/${providerSlug}`;
-  const own = Object.hasOwn(OF_PROVIDERS, providerSlug)
-    ? OF_PROVIDERS[providerSlug]!(base, token)
-    : [curl(base, token)];
+  const { basePath, snippets } = Object.hasOwn(OF_PROVIDERS, providerSlug) ? OF_PROVIDERS[providerSlug]! : UNKNOWN;
   const command =
     run === undefined ? [] : [{ id: 'run', label: 'acg run', code: commandLine(run.agent, run.controlUrl) }];
-  return [...own, ...command, { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, providerSlug) }];
+  return [
+    ...snippets(base, token),
+    ...command,
+    { id: 'prompt', label: 'Prompt for a coding agent', code: prompt(base, basePath, providerSlug) },
+  ];
 }
 
 const openai = (base: string, token: string): readonly Snippet[] => [
@@ -131,16 +139,16 @@ const curl = (base: string, token: string): Snippet => ({
 });
 
 /** Where an SDK needs no more than to be made otherwise. */
-const withSdk =
-  (code: (base: string, token: string) => string) =>
-  (base: string, token: string): readonly Snippet[] => [
-    curl(base, token),
-    { id: 'typescript', label: 'TypeScript', code: code(base, token) },
-  ];
+const withSdk = (code: (base: string, token: string) => string): ProviderCode => ({
+  basePath: '',
+  snippets: (base, token) => [curl(base, token), { id: 'typescript', label: 'TypeScript', code: code(base, token) }],
+});
 
-const OF_PROVIDERS: Readonly<Record<string, (base: string, token: string) => readonly Snippet[]>> = {
-  openai,
-  anthropic,
+const UNKNOWN: ProviderCode = { basePath: '', snippets: (base, token) => [curl(base, token)] };
+
+const OF_PROVIDERS: Readonly<Record<string, ProviderCode>> = {
+  openai: { basePath: '/v1', snippets: openai },
+  anthropic: { basePath: '', snippets: anthropic },
   s3: withSdk(
     (base, token) => `import { S3Client } from '@aws-sdk/client-s3';
 
@@ -170,9 +178,10 @@ const resend = new Resend('${token}', { baseUrl: '${base}' });`,
 
 const prompt = (
   base: string,
+  basePath: string,
   providerSlug: string,
 ): string => `Make this project call ${providerSlug} through our gateway:
-- Base URL of the SDK: ${base}${providerSlug === 'openai' ? '/v1' : ''}
+- Base URL of the SDK: ${base}${basePath}
 - API key: the environment variable ACG_GATEWAY_TOKEN. Never write the token into a file that is committed.
 - Change nothing else: same SDK, same models, same parameters. Take out the provider's own key where it is read.
 Then make one call and show me its answer.`;
