@@ -1,6 +1,7 @@
 /** `acg events`: what webhooks are told, newest last; `-f` goes on with those that come. */
 import type { Command } from 'commander';
 import { findAgentId } from '../api/agents.js';
+import type { EventName } from '../api/endpoints.js';
 import { follow, PAGE } from '../api/follow.js';
 import { given } from '../given.js';
 import { printable } from '../terminal/printable.js';
@@ -14,17 +15,6 @@ interface EventOptions extends PageOptions {
   readonly start?: string;
   readonly end?: string;
 }
-type EventName =
-  | 'agent.created'
-  | 'agent.deleted'
-  | 'agent.budget_exceeded'
-  | 'provider.circuit_opened'
-  | 'provider.circuit_closed'
-  | 'abuse.detected'
-  | 'credential.refused'
-  | 'credential.accepted'
-  | 'webhook.paused'
-  | 'usage.threshold';
 
 export function eventCommand(command: Command, { begin }: Tree): void {
   paged(command)

@@ -6,14 +6,26 @@ import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { api } from '../api/api.js';
 import { useMe } from '../api/session.js';
+import type { EventName } from './event-name.js';
 
 /** So many of the newest events are looked at: those of one's own doing between them do not matter. */
 const LOOKED_AT = 20;
 const EVERY_MS = 30_000;
-/** What nobody has to be told of. */
-const QUIET: ReadonlySet<string> = new Set(['agent.created', 'agent.deleted']);
+/** Whether somebody has to be told of it, or it is one's own doing. */
+const CALLS: Readonly<Record<EventName, boolean>> = {
+  'agent.created': false,
+  'agent.deleted': false,
+  'agent.budget_exceeded': true,
+  'provider.circuit_opened': true,
+  'provider.circuit_closed': true,
+  'abuse.detected': true,
+  'credential.refused': true,
+  'credential.accepted': true,
+  'webhook.paused': true,
+  'usage.threshold': true,
+};
 
-export const callsForSomebody = (event: string): boolean => !QUIET.has(event);
+export const callsForSomebody = (event: EventName): boolean => CALLS[event];
 
 /** The newest events, one question for all who ask. */
 export const useLatestEvents = () =>

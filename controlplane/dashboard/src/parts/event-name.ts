@@ -12,7 +12,7 @@ const NAMES = {
   'usage.threshold': 'Budget threshold reached',
 } as const;
 
-type EventName = keyof typeof NAMES;
+export type EventName = keyof typeof NAMES;
 export const EVENT_NAMES = Object.keys(NAMES) as EventName[];
 
 export const eventName = (event: EventName): string => NAMES[event];
