@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { monthOfMs } from '../counters/calendar-month.js';
-import { BUDGET_ROW } from '../counters/limit-table.js';
+import { BUDGET_ROW, PAIR_ROWS, RPD_ROW, RPM_ROW } from '../counters/limit-table.js';
 import { termsOf } from '../counters/testing/terms-fixture.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
 import {
@@ -483,12 +483,9 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
   });
   gateway.lookup = { context, refusal: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
-  const window = {
-    providerSlug: 'openai',
-    remaining: [58, 9_998],
-    resetAtSec: [1_900_000_000, 1_900_050_000],
-    refusal: null,
-  };
+  const figures = (rpm: number, rpd: number) => PAIR_ROWS.map((row) => ({ [RPM_ROW]: rpm, [RPD_ROW]: rpd })[row] ?? 0);
+  const [remaining, resetAtSec] = [figures(58, 9_998), figures(1_900_000_000, 1_900_050_000)];
+  const window = { providerSlug: 'openai', remaining, resetAtSec, refusal: null };
   gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, heldNanos: 0 }] };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };

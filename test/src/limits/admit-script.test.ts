@@ -1,9 +1,18 @@
 /** admit.lua itself: every field of every reply against the model at the very time that the script reports. */
+import { WINDOW_MS } from '@acg/base/limits';
 import { callKeys, decodeReply, encodeCall, pairKey, type Verdict } from '@acg/dataplane/counters/admit-call';
 import { SCRIPT } from '@acg/dataplane/counters/admit-script';
 import type { AgentTerms } from '@acg/dataplane/counters/agent-terms';
 import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
-import { BUDGET_ROW, LIMIT_TABLE, REAL_WINDOWS, TOKEN_ROWS, type Windows } from '@acg/dataplane/counters/limit-table';
+import {
+  BUDGET_ROW,
+  LIMIT_TABLE,
+  REAL_WINDOWS,
+  RPD_ROW,
+  RPM_ROW,
+  TOKEN_ROWS,
+  type Windows,
+} from '@acg/dataplane/counters/limit-table';
 import { monthKey } from '@acg/dataplane/counters/purse';
 import { Purses } from '@acg/dataplane/counters/purses';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
@@ -46,6 +55,14 @@ interface Question {
 }
 const ownPurses = new Purses(1e6, 'test');
 
+/** Whoever shortens the day means it to be the longest: those that are not named are no longer than it. */
+function allWindows(given: Partial<Windows>): Windows {
+  const { day = Number.POSITIVE_INFINITY } = given;
+  const names = Object.keys(WINDOW_MS) as (keyof typeof WINDOW_MS)[];
+  const bounded = names.map((name) => [name, Math.min(REAL_WINDOWS[name], day)]);
+  return { ...REAL_WINDOWS, ...Object.fromEntries(bounded), ...given };
+}
+
 async function call(question: Question) {
   const { windows, terms = termsOf({ agentId: 'nobody' }), wanted = 1, holdNanos = 0, purses = ownPurses } = question;
   const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0, probe = false } = question;
@@ -59,7 +76,7 @@ async function call(question: Question) {
   if (wanted === 0) batch.look(terms, 'openai', () => {});
   if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
   batch.seal();
-  const header = { windows: { ...REAL_WINDOWS, ...windows }, month, probe, probeTag: 'probed' };
+  const header = { windows: allWindows(windows), month, probe, probeTag: 'probed' };
   const keys = callKeys(header, batch);
   const argument = encodeCall(header, batch);
   const clock = clockUs === undefined ? [] : [Math.floor(clockUs / 1e6), clockUs % 1e6];
@@ -116,7 +133,7 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
           expect(verdict.rpmRemaining).toBe(rpmLeft);
           if (wanted === 0) {
             const rpdLeft = Math.max(0, rpdLimit - model.dayCount('openai', nowUs));
-            expect(verdict.remaining?.slice(0, 2)).toEqual([rpmLeft, rpdLeft]);
+            expect([verdict.remaining?.[RPM_ROW], verdict.remaining?.[RPD_ROW]]).toEqual([rpmLeft, rpdLeft]);
           } else if (budgetNanos !== null) expect(verdict.spentNanos).toBe(model.spentNanos(nowUs));
         }
       },
