@@ -18,11 +18,14 @@ async function lint(text: string): Promise<readonly string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
-test('every route is named, grouped and said in one line', () => {
+/** Of a document with gaps these would say in many lines what the first test says in one for each gap. */
+const whole = test.skipIf(problems.length > 0);
+
+test('nothing is missing: every route is named, grouped and said in one line, every field has an example', () => {
   expect(problems).toEqual([]);
 });
 
-test('a strict linter has nothing to say', async () => {
+whole('a strict linter has nothing to say', async () => {
   expect(await lint(source)).toEqual([]);
 });
 
@@ -64,7 +67,7 @@ interface Shown {
   readonly examples?: { readonly example: { readonly $ref: string } };
 }
 
-test('every body and every answer has an example, which is as its schema says', () => {
+whole('every body and every answer has an example, which is as its schema says', () => {
   const { paths, components } = JSON.parse(source) as {
     paths: Record<string, Record<string, { requestBody?: object; responses: Record<string, object> }>>;
     components: { schemas: object; examples: Record<string, { value: unknown }>; responses: Record<string, object> };
