@@ -10,6 +10,7 @@ import { Background } from '@acg/controlplane/ops/background';
 import { createSigner } from 'fast-jwt';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
+import { holdLock, lockWaiters } from '../held-lock.js';
 import { until } from '../until.js';
 
 const plane = useControlPlane();
@@ -27,13 +28,6 @@ async function signup(overrides: Record<string, unknown> = {}) {
 
 const login = (email: string, password = PASSWORD) =>
   plane().call('POST', '/v1/auth/login', { body: { email, password } });
-
-/** Statements of this database that wait for a lock. */
-async function lockWaiters(): Promise<number> {
-  const [row] = await plane().database.sql<{ n: number }[]>`
-    select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return row!.n;
-}
 
 /** A token as the service signs it, with times of our choice. */
 function forge(claims: { sub: string; org: string; ver?: number; iat: number; exp: number }, options = {}) {
@@ -331,24 +325,16 @@ test('reset: a change of the password that was under way, by who knew the old on
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
   const { token } = await plane().mail(email, 'new password');
   const { sql } = plane().database;
-  let release = (): void => {};
-  const held = new Promise<void>((go) => {
-    release = go;
-  });
-  const lock = sql.begin(async (tx) => {
-    await tx`select 1 from users where email = ${email} for update`;
-    await held;
-  });
+  const release = await holdLock(sql, (tx) => tx`select 1 from users where email = ${email} for update`);
   const body = { token, password: 'what the owner takes' };
   const reset = plane().call('POST', '/v1/auth/reset-password', { body });
-  await expect.poll(lockWaiters).toBe(1);
+  await expect.poll(() => lockWaiters(sql)).toBe(1);
   const changed = plane().call('POST', '/v1/auth/change-password', {
     token: answer.body.token,
     body: { currentPassword: PASSWORD, newPassword: 'what the thief takes' },
   });
-  await expect.poll(lockWaiters).toBe(2);
-  release();
-  await lock;
+  await expect.poll(() => lockWaiters(sql)).toBe(2);
+  await release();
   expect([(await reset).status, (await changed).status]).toEqual([200, 403]);
   expect((await login(email, 'what the thief takes')).status).toBe(401);
   expect((await login(email, 'what the owner takes')).status).toBe(200);

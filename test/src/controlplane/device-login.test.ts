@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { endSessions, moveSession } from '@acg/controlplane/auth/session-store';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
+import { holdLock, lockWaiters } from '../held-lock.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
@@ -236,29 +237,17 @@ test('the page is served with a policy of its own script, and asks for the code'
 test('approved: by a session that a new password ends just then, it is let in no more', async () => {
   const owner = await plane().member('owner');
   const { deviceCode, userCode } = await start();
-  let release = (): void => {};
-  const held = new Promise<void>((go) => {
-    release = go;
-  });
-  const lock = sql().begin(async (tx) => {
-    await tx`select 1 from device_logins where status = 'pending' for update`;
-    await held;
-  });
-  const lockWaiters = async (): Promise<number> => {
-    const [row] = await sql()`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return row!.n;
-  };
+  const release = await holdLock(sql(), (tx) => tx`select 1 from device_logins where status = 'pending' for update`);
   const approved = approve(owner, userCode, 'owner');
-  await expect.poll(lockWaiters).toBe(1);
+  await expect.poll(() => lockWaiters(sql())).toBe(1);
   let ended = false;
   const end = sql()
     .begin((tx) => endSessions(tx, owner.userId, null))
     .then(() => {
       ended = true;
     });
-  await expect.poll(async () => ended || (await lockWaiters()) === 2).toBe(true);
-  release();
-  await Promise.all([lock, approved, end]);
+  await expect.poll(async () => ended || (await lockWaiters(sql())) === 2).toBe(true);
+  await release();
+  await Promise.all([approved, end]);
   expect((await poll(deviceCode)).body.token).toBeUndefined();
 });
