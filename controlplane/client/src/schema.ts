@@ -5051,10 +5051,7 @@ export interface operations {
     testCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };

@@ -13,6 +13,7 @@ import { NotFound, TooManyAttempts } from '../domain/errors.js';
 import { FairPlaces } from '../domain/fair-places.js';
 import { appendEvent } from '../events/outbox.js';
 import type { Actor } from '../http/access.js';
+import { outsideTurn } from '../http/request-turns.js';
 import type { BookedUsage, UsageObserver } from '../ledger/ingest.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
 import { refusedWith401 } from '../providers/catalogue/provider.js';
@@ -166,7 +167,7 @@ export class CredentialTests implements UsageObserver {
   }
 
   #probe(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
-    return this.#places.run(orgId, () => this.#ask(orgId, assignable, credentials));
+    return outsideTurn(() => this.#places.run(orgId, () => this.#ask(orgId, assignable, credentials)));
   }
 
   async #ask(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {

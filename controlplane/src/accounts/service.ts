@@ -8,6 +8,7 @@ import { type Sql, type Tx, violates } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
+import { outsideTurn } from '../http/request-turns.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { parseCredentials } from '../providers/catalogue/credentials.js';
 import type { Credentials } from '../providers/catalogue/provider.js';
@@ -168,7 +169,9 @@ export class AccountService {
       const value = credentials[name];
       if (kind !== 'url' || value === undefined) continue;
       const resolve = (host: string) => this.names.resolve(host, orgId);
-      const problem = await checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve });
+      const problem = await outsideTurn(() =>
+        checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve }),
+      );
       if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
       if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
     }

@@ -21,7 +21,7 @@ const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
 /** Not for what mails, logs in or ends sessions, nor for tests of credentials, which wait for others and change nothing twice. */
 const EXCLUDED =
-  /^\/v1\/(?:(?:auth|session|sessions|members|invitations)(?:\/|$)|providers\/accounts\/(?:[^/]+\/)?test$)/;
+  /^\/v1\/(?:(?:auth|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface Run {

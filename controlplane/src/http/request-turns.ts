@@ -3,6 +3,7 @@
  * however many times at once, the connections to Postgres are not all its own. Further ones wait behind those of their
  * organization. Usage reports have places of their own (reports/query-gate.ts), which are few and may be waited for long.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FairPlaces } from '../domain/fair-places.js';
 
@@ -11,6 +12,40 @@ const RUNNING_MAX = 12;
 const WAITING_MAX = 2_000;
 const APART = '/v1/usage/';
 
+interface Turn {
+  readonly orgId: string;
+  /** `over`: it was answered, or its client has left; it takes no place any more. */
+  state: 'held' | 'outside' | 'over';
+  leave(): void;
+  enter(): Promise<void> | null;
+}
+
+const turns = new AsyncLocalStorage<Turn>();
+
+/**
+ * Does what somebody else's machine may draw out without the place of the request, which is taken again afterwards: else
+ * a few organizations whose providers or name servers hang would hold all places.
+ */
+export async function outsideTurn<T>(work: () => Promise<T>): Promise<T> {
+  const turn = turns.getStore();
+  if (turn?.state !== 'held') return work();
+  turn.state = 'outside';
+  turn.leave();
+  try {
+    return await work();
+  } finally {
+    await enterAgain(turn);
+  }
+}
+
+async function enterAgain(turn: Turn): Promise<void> {
+  const isOver = (): boolean => turn.state === 'over';
+  if (isOver()) return;
+  await turn.enter();
+  if (isOver()) turn.leave();
+  else turn.state = 'held';
+}
+
 export function addRequestTurns(app: FastifyInstance): void {
   const places = new FairPlaces({
     runningMax: RUNNING_MAX,
@@ -18,22 +53,35 @@ export function addRequestTurns(app: FastifyInstance): void {
     what: 'requests of this organization',
     freeRatio: 1,
   });
-  /** By request, whose place it has. */
-  const held = new WeakMap<FastifyRequest, string>();
+  const held = new WeakMap<FastifyRequest, Turn>();
   const leave = (request: FastifyRequest): void => {
-    const orgId = held.get(request);
-    if (orgId === undefined) return;
+    const turn = held.get(request);
+    if (turn === undefined) return;
     held.delete(request);
-    places.leave(orgId);
+    if (turn.state === 'held') turn.leave();
+    turn.state = 'over';
   };
   // After the body has come: who sends it slowly holds no place.
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _reply, done) => {
     const { access = 'public' } = request.routeOptions.config;
-    if (access === 'public' || request.routeOptions.url?.startsWith(APART)) return;
+    if (access === 'public' || request.routeOptions.url?.startsWith(APART)) {
+      done();
+      return;
+    }
     const { orgId } = request.actor;
-    const turn = places.enter(orgId);
-    if (turn !== null) await turn;
-    held.set(request, orgId);
+    const turn: Turn = {
+      orgId,
+      state: 'held',
+      leave: () => places.leave(orgId),
+      enter: () => places.enter(orgId),
+    };
+    const goOn = (): void => {
+      held.set(request, turn);
+      turns.run(turn, done);
+    };
+    const wait = turn.enter();
+    if (wait === null) goOn();
+    else wait.then(goOn, done);
   });
   // Its work is done; how long the client takes to read is its own matter.
   app.addHook('onSend', async (request) => leave(request));

@@ -11,6 +11,7 @@ import { type EventName, SAMPLES } from '../events/catalogue.js';
 import type { Actor } from '../http/access.js';
 import { instantOrNull } from '../http/instant.js';
 import type { Listed, Page } from '../http/pagination.js';
+import { outsideTurn } from '../http/request-turns.js';
 import type {
   Delivery,
   DeliveryDetail,
@@ -198,7 +199,7 @@ export class WebhookService {
 
   async #checkUrl(orgId: string, url: string): Promise<void> {
     const resolve = (host: string) => this.names.resolve(host, orgId);
-    const problem = await checkTenantUrl(url, { allowCidrs: this.allowCidrs, resolve });
+    const problem = await outsideTurn(() => checkTenantUrl(url, { allowCidrs: this.allowCidrs, resolve }));
     if (problem !== null) throw new InvalidInput(`url ${problem}`);
   }
 }

@@ -1,4 +1,7 @@
 /** One session that asks for everything at once, and slowly, leaves the others' requests alone. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 
@@ -54,4 +57,34 @@ test('who asks for too much is told so late: coming back at once does not pay', 
   const first = await Promise.race([refused, owner.call('GET', '/v1/me')]);
   expect(first.status).toBe(200);
   expect((await refused).status).toBe(429);
+});
+
+test('organizations whose providers never answer keep nobody else waiting, however many', async () => {
+  let hanging = 0;
+  const provider = createServer(() => {
+    hanging++;
+  });
+  await once(provider.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const other = await plane().member('owner');
+  let answered = 0;
+  const asked: Promise<unknown>[] = [];
+  const hostile = await Promise.all(Array.from({ length: 14 }, () => plane().member('owner')));
+  for (const owner of hostile) {
+    const own = { slug: 'own', displayName: 'x', baseUrl, authType: 'bearer' };
+    expect((await owner.call('POST', '/v1/custom-providers', own)).status).toBe(201);
+  }
+  const body = { providerSlug: 'own', credentials: { apiKey: 'key-0123456789' } };
+  for (let n = 0; n < 42; n++) {
+    asked.push(hostile[n % 14]!.call('POST', '/v1/providers/accounts/test', body).then(() => answered++));
+  }
+  await expect.poll(() => hanging).toBeGreaterThanOrEqual(6);
+  expect((await other.call('GET', '/v1/me')).status).toBe(200);
+  expect((await other.call('POST', '/v1/projects', { name: 'Theirs' })).status).toBe(201);
+  expect(answered).toBe(0);
+  const timer = setInterval(() => provider.closeAllConnections(), 50);
+  await Promise.all(asked);
+  clearInterval(timer);
+  provider.close();
+  for (let n = 0; n < 20; n++) expect((await other.call('GET', '/v1/me')).status).toBe(200);
 });

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { holdLock, lockWaiters } from '../held-lock.js';
 import { Stack, type Tenant } from '../stack.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { until } from '../until.js';
@@ -128,7 +129,11 @@ test('test: an Idempotency-Key is taken no notice of, which would hold a connect
   const url = `${stack.apiUrl}/v1/providers/accounts/${account}/test`;
   const { authorization } = headers;
   await fetch(url, { method: 'POST', headers: { authorization, 'idempotency-key': 'another key' } });
-  expect(await database.sql`select 1 from idempotency_keys`).toHaveLength(0);
+  const given = { name: 'shared', providerSlug: 'openai', credentials: { apiKey: GOOD } };
+  const { id: shared } = (await tenant.call('POST', '/v1/credentials', given)).body.credential;
+  const sharedUrl = `${stack.apiUrl}/v1/credentials/${shared}/test`;
+  await fetch(sharedUrl, { method: 'POST', headers: { authorization, 'idempotency-key': 'a third key' } });
+  expect(await database.sql`select body from idempotency_keys`).toEqual([]);
 });
 
 async function accountOf(agentId: string) {
@@ -201,31 +206,20 @@ test('test: nor does it where the provider moves while the test begins', async (
   const given = { name: 'shared', providerSlug: 'moves-now', credentials: { apiKey: GOOD } };
   const shared = (await tenant.call('POST', '/v1/credentials', given)).body.credential.id;
   const account = await tenant.account((await tenant.agent()).id, 'moves-now', { apiKey: GOOD });
-  const waiters = async (): Promise<number> => {
-    const [row] = await database.sql`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return row!.n;
-  };
   const before = seen.length;
-  let release = (): void => {};
-  const held = new Promise<void>((go) => {
-    release = go;
-  });
-  const lock = database.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;
-    await held;
-  });
+  const release = await holdLock(database.sql, (tx) => tx`select pg_advisory_xact_lock(hashtext('invalidations'))`);
   const moved = { baseUrl: `${origin.replace('127.0.0.1', '127.0.0.2')}/there` };
   const move = tenant.call('PUT', `/v1/custom-providers/${providerId}`, moved);
-  await until('the move waits for its end', async () => (await waiters()) === 1);
+  await until('the move waits for its end', async () => (await lockWaiters(database.sql)) === 1);
   const tests = [`/v1/providers/accounts/${account}/test`, `/v1/credentials/${shared}/test`].map((path) =>
     tenant.call('POST', path),
   );
-  await until('so do the tests', async () => (await waiters()) === 3);
-  release();
-  await lock;
+  await until('so do the tests', async () => (await lockWaiters(database.sql)) === 3);
+  await release();
   expect((await move).status).toBe(200);
-  for (const { body } of await Promise.all(tests)) expect(body).toMatchObject({ ok: false, status: null });
+  for (const { body } of await Promise.all(tests)) {
+    expect(body).toMatchObject({ ok: false, status: null, hint: 'The account needs its credentials set again.' });
+  }
   expect(seen.length).toBe(before);
 });
 

@@ -7,6 +7,7 @@ import { type Sql, type Tx, violates } from '../../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../../domain/errors.js';
 import type { Actor } from '../../http/access.js';
 import type { Listed, Page } from '../../http/pagination.js';
+import { outsideTurn } from '../../http/request-turns.js';
 import { invalidate } from '../../watch/invalidate.js';
 import { BUILT_IN_SLUGS, type Catalogue } from '../catalogue/catalogue.js';
 import { splitBaseUrl } from '../catalogue/provider.js';
@@ -118,7 +119,7 @@ export class CustomProviderService {
 
   async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
     const resolve = (host: string) => this.names.resolve(host, orgId);
-    const problem = await checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs, resolve });
+    const problem = await outsideTurn(() => checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs, resolve }));
     if (problem !== null) throw new InvalidInput(`baseUrl ${problem}`);
     if (new URL(baseUrl).search !== '') throw new InvalidInput('baseUrl must hold no query');
   }
