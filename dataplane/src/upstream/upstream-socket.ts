@@ -46,6 +46,7 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
     maxPayload: dial.messageBytesMax,
     maxFragments: Math.ceil(dial.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
+    autoPong: false, // whoever has the socket answers, and counts what waits
     createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
       dial.open((error, connected) => {
         connection = connected;

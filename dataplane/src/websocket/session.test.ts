@@ -37,6 +37,9 @@ class FakeUpstream extends EventEmitter {
       done();
     });
   }
+  pong(data: Buffer, _mask: boolean, done: () => void): void {
+    this.send(data, {}, done);
+  }
   terminate(): void {
     this.terminated++;
   }
@@ -218,6 +221,27 @@ test('session: what is read of an unfinished message is counted until it ends', 
   expect(pool.bytes).toBe(0);
   read(1000);
   expect(pool.bytes).toBe(1512);
+});
+
+test('session: pings and pongs of the upstream are no part of a message; answers that wait are counted', () => {
+  const { session, upstream, agent, pool, read } = setup();
+  session.opened(agent as never);
+  read(1000);
+  const unfinished = pool.bytes;
+  for (let i = 0; i < 10; i++) {
+    upstream.emit('ping', Buffer.alloc(4));
+    read(6);
+    upstream.emit('pong', Buffer.alloc(0));
+    read(2);
+  }
+  expect(pool.bytes).toBe(unfinished + 10 * (4 + UNSENT_OVERHEAD_BYTES));
+  for (const taken of upstream.taken) taken();
+  expect(pool.bytes).toBe(unfinished);
+  read(1); // the first byte of a ping
+  upstream.emit('ping', Buffer.alloc(4));
+  read(5);
+  upstream.taken.at(-1)!();
+  expect(pool.bytes).toBe(unfinished + 512);
 });
 
 test('session: a message that waits takes more than its bytes: small ones are counted as what they take', () => {

@@ -20,6 +20,8 @@ import type { BytePool, Holding } from './byte-pool.js';
 const WAITING_MESSAGES_MAX = 4;
 /** What the library keeps beside the bytes of one read; measured with one byte each. */
 const READ_OVERHEAD_BYTES = 512;
+/** Of a ping or pong of the upstream, before its data. */
+const CONTROL_HEAD_BYTES = 2;
 /** What a message that waits for the upstream takes beside its bytes; measured with one byte each. */
 export const UNSENT_OVERHEAD_BYTES = 256;
 /** Close codes of RFC 6455 that mean "no code was sent" and must not be sent themselves. */
@@ -74,7 +76,9 @@ export class WebSocketSession {
   #leftUnread = false;
   /** Read of the upstream since its last whole message, but for the rest of the read in which that ended. */
   #unfinishedBytes = 0;
-  /** Messages that the upstream's socket has not taken. */
+  /** Pings and pongs in the read that is being taken apart. */
+  #controlBytes = 0;
+  /** Messages and answers to pings that the upstream's socket has not taken. */
   #unsent = 0;
   /** A message has ended in the read that is being taken apart. */
   #messageEnded = false;
@@ -97,6 +101,8 @@ export class WebSocketSession {
     this.#gatewayToken = Buffer.from(position.gatewayToken);
     upstream.pause(); // until the agent's side is open
     upstream.on('message', (data, isBinary) => this.#toAgent(data as Buffer, isBinary));
+    upstream.on('ping', (data) => this.#onPing(data));
+    upstream.on('pong', (data) => this.#onControl(data));
     upstream.on('close', (code, reason) => this.#onUpstreamClose(code, reason));
     upstream.on('error', (error) => this.#onUpstreamError(error));
     reads.on('data', (chunk) => this.#onRead(chunk.length));
@@ -169,11 +175,27 @@ export class WebSocketSession {
   }
 
   #onRead(bytes: number): void {
+    // Negative where the first part of a ping came in the read before.
+    const ofMessage = bytes - this.#controlBytes;
+    this.#controlBytes = 0;
     if (this.#messageEnded) this.#messageEnded = false;
-    else this.#unfinishedBytes += bytes + READ_OVERHEAD_BYTES;
+    else if (ofMessage > 0) this.#unfinishedBytes += ofMessage + READ_OVERHEAD_BYTES;
+    else this.#unfinishedBytes = Math.max(0, this.#unfinishedBytes + ofMessage);
     if (this.#count()) return;
     if (this.#ended) this.#upstream.terminate();
     else this.end(TRY_AGAIN_LATER, 'no room for the message of the provider');
+  }
+
+  #onPing(data: Buffer): void {
+    this.#onControl(data);
+    if (this.#upstream.readyState !== this.#upstream.OPEN) return;
+    this.#unsent++; // counted at the end of the read
+    this.#upstream.pong(data, true, this.#onSent);
+  }
+
+  /** It is no part of a message, and nothing of it stays here. */
+  #onControl(data: Buffer): void {
+    this.#controlBytes += CONTROL_HEAD_BYTES + data.length;
   }
 
   #toAgent(message: Buffer, isBinary: boolean): void {

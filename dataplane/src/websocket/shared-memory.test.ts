@@ -212,6 +212,20 @@ test.each(['the agent', 'the provider'])(
   },
 );
 
+test('shared memory: pings of a provider are answered, and nothing of them stays counted', async () => {
+  const answers: string[] = [];
+  onConnection = (socket) => {
+    socket.on('pong', (data) => {
+      answers.push(data.toString());
+      if (answers.length < 50) socket.ping(String(answers.length));
+    });
+    socket.ping('0');
+  };
+  await answered(dial('one', '/pings'));
+  await eventually(() => answers.length === 50 && gateway.server.webSocketBytes === 0);
+  expect(answers).toEqual(Array.from({ length: 50 }, (_, i) => String(i)));
+});
+
 test('shared memory: many small messages pass both ways, and nothing of them stays counted', async () => {
   const agent = dial('one', '/echo');
   await answered(agent);

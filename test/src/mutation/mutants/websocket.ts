@@ -111,8 +111,8 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: 'else this.#unfinishedBytes += bytes + READ_OVERHEAD_BYTES;',
-      put: '',
+      find: 'this.#unfinishedBytes += ofMessage + READ_OVERHEAD_BYTES;',
+      put: '{}',
       bug: 'messages of providers that never end fill the memory',
     },
     {
