@@ -25,13 +25,11 @@ import type { TestInput, TestReply } from './schema.js';
 import type { AccountService } from './service.js';
 import { contextsOn } from './shared-service.js';
 import * as store from './store.js';
+import { Suspects } from './suspects.js';
 
 /** At a time in this process; a provider of a tenant's own may keep each waiting. */
 const RUNNING_MAX = 8;
 const WAITING_MAX = 64;
-/** An account is not tested more often because of its agents' calls. */
-const SUSPECT_AGAIN_MS = 60_000;
-const SUSPECTS_MAX = 1_000;
 const RETEST_AFTER_MS = 3_600_000;
 const RETESTS_PER_TURN = 20;
 const CUSTOM_PROBE = { path: '', refused: refusedWith401 };
@@ -43,9 +41,7 @@ export class CredentialTests implements UsageObserver {
     what: 'tests of credentials',
     freeRatio: 1,
   });
-  /** Account → when it was suspected last, ms. */
-  readonly #suspected = new Map<string, number>();
-  readonly #waiting = new Map<string, string>();
+  readonly #suspects = new Suspects();
 
   constructor(
     readonly sql: Sql,
@@ -78,23 +74,17 @@ export class CredentialTests implements UsageObserver {
   async onBooked(_tx: Tx, { entries }: BookedUsage): Promise<void> {
     const nowMs = Date.now();
     for (const { upstreamStatus, kind } of entries) {
-      if ((upstreamStatus !== 401 && upstreamStatus !== 403) || this.#suspected.size >= SUSPECTS_MAX) continue;
-      const last = this.#suspected.get(kind.accountId);
-      if (last !== undefined && nowMs - last < SUSPECT_AGAIN_MS) continue;
-      this.#suspected.set(kind.accountId, nowMs);
-      this.#waiting.set(kind.accountId, kind.orgId);
+      if (upstreamStatus === 401 || upstreamStatus === 403) this.#suspects.add(kind, nowMs);
     }
   }
 
   /** Tests what is suspected, and what was refused an hour ago. */
   async turn(nowMs: number): Promise<void> {
-    for (const [id, at] of this.#suspected) if (nowMs - at >= SUSPECT_AGAIN_MS) this.#suspected.delete(id);
-    const suspects = [...this.#waiting].slice(0, RETESTS_PER_TURN);
-    for (const [id] of suspects) this.#waiting.delete(id);
+    const suspects = this.#suspects.take(RETESTS_PER_TURN);
     const [own, shared] = await this.#refusedBefore();
     // Together: whoever's provider hangs keeps its own organization's tests waiting.
     const outcomes = await Promise.allSettled([
-      ...suspects.map(([id, orgId]) => this.#testSuspect(orgId, id, nowMs)),
+      ...suspects.map(({ accountId, orgId }) => this.#testSuspect(orgId, accountId, nowMs)),
       ...own!.map(({ id, orgId }) => this.#testAccount(orgId, id)),
       ...shared!.map(({ id, orgId }) => this.#testShared(orgId, id)),
     ]);
@@ -111,10 +101,7 @@ export class CredentialTests implements UsageObserver {
 
   /** Many accounts' refused calls are one question about the credential that they share. */
   #testedLately(credentialId: string | null, nowMs: number): boolean {
-    if (credentialId === null) return false;
-    if (this.#suspected.has(credentialId)) return true;
-    this.#suspected.set(credentialId, nowMs);
-    return false;
+    return credentialId !== null && !this.#suspects.mark(credentialId, nowMs);
   }
 
   async #testSuspect(orgId: string, id: string, nowMs: number): Promise<void> {
