@@ -7,6 +7,8 @@
  *
  * Neither slugs nor origins can contain `|` (an origin comes out of `new URL`, which encodes or refuses it).
  */
+import { UUID } from '@acg/base/uuid';
+
 const SEPARATOR = '|';
 
 interface CircuitName {
@@ -28,6 +30,7 @@ const CIRCUIT_KEY_LENGTH_MAX = 512;
 export function parseCircuitKey(key: string): CircuitName | null {
   if (key.length > CIRCUIT_KEY_LENGTH_MAX) return null;
   const [providerSlug = '', origin = '', orgId, ...rest] = key.split(SEPARATOR);
-  if (providerSlug === '' || origin === '' || orgId === '' || rest.length > 0) return null;
+  if (providerSlug === '' || origin === '' || rest.length > 0) return null;
+  if (orgId !== undefined && !UUID.test(orgId)) return null;
   return { providerSlug, origin, orgId: orgId ?? null };
 }
