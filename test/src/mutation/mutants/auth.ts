@@ -283,8 +283,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/device-login.ts',
-      find: '    if (actor.session?.recent !== true) {',
-      put: '    if (actor.session === null) {',
+      find: '    if (session?.recent !== true) {',
+      put: '    if (session === null) {',
       bug: 'an old session approves a device',
       tests: ['test/src/controlplane/device-login.test.ts'],
     },
