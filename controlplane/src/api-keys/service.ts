@@ -6,6 +6,7 @@ import { type Changes, recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
+import { LAST_MS, parseExpiry } from '../http/instant.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { invalidate } from '../watch/invalidate.js';
 import { newGatewayToken } from './gateway-token.js';
@@ -181,7 +182,8 @@ async function lockUsable(tx: Tx, orgId: string, id: string): Promise<store.ApiK
 const isEarlier = (a: Date | null, b: Date | null): boolean => a !== null && (b === null || a < b);
 
 function sameLifeFrom({ expiresAt, createdAt }: store.ApiKeyRow, nowMs: number): Date | null {
-  return expiresAt === null ? null : new Date(nowMs + (expiresAt.getTime() - createdAt.getTime()));
+  if (expiresAt === null) return null;
+  return new Date(Math.min(LAST_MS, nowMs + (expiresAt.getTime() - createdAt.getTime())));
 }
 
 function changesOf(before: store.ApiKeyRow, after: store.ApiKeyRow): Changes {
@@ -189,13 +191,6 @@ function changesOf(before: store.ApiKeyRow, after: store.ApiKeyRow): Changes {
   const [from, to] = [shown(before), shown(after)];
   const fields = (['name', 'expiresAt'] as const).filter((field) => from[field] !== to[field]);
   return Object.fromEntries(fields.map((field) => [field, [from[field], to[field]] as const]));
-}
-
-function parseExpiry(text: string | null, nowMs: number): Date | null {
-  if (text === null) return null;
-  const at = new Date(text);
-  if (!(at.getTime() > nowMs)) throw new InvalidInput('expiresAt must be in the future');
-  return at;
 }
 
 const present = (row: store.ApiKeyRow): ApiKey => ({

@@ -4,8 +4,9 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { Static } from 'typebox';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql } from '../db/sql.js';
-import { Conflict, Forbidden, InvalidInput, NotFound } from '../domain/errors.js';
+import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import { type Actor, atLeast } from '../http/access.js';
+import { parseExpiry } from '../http/instant.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { secretBytes } from '../http/secret-bytes.js';
 import { managementTokenOf } from './management-token.js';
@@ -66,13 +67,6 @@ export class ManagementTokens {
       await recordAudit(tx, actor, 'management_token.delete', target, { name: [row.name, null] });
     });
   }
-}
-
-function parseExpiry(text: string | null, nowMs: number): Date | null {
-  if (text === null) return null;
-  const at = new Date(text);
-  if (!(at.getTime() > nowMs)) throw new InvalidInput('expiresAt must be in the future');
-  return at;
 }
 
 const present = (row: store.ManagementTokenRow): ManagementToken => ({

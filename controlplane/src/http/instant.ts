@@ -23,3 +23,11 @@ export function parseInstant(field: string, text: string): number {
 /** Null: not given. */
 export const instantOrNull = (field: string, text: string | undefined): Date | null =>
   text === undefined ? null : new Date(parseInstant(field, text));
+
+/** When something is to end; null: never. Throws {@link InvalidInput} where that is over. */
+export function parseExpiry(text: string | null, nowMs: number): Date | null {
+  if (text === null) return null;
+  const ms = parseInstant('expiresAt', text);
+  if (ms <= nowMs) throw new InvalidInput('expiresAt must be in the future');
+  return new Date(ms);
+}

@@ -130,7 +130,7 @@ export class WebhookService {
    * organization; how fast it goes, by the dispatcher as for every delivery.
    */
   async replay(actor: Actor, id: string, input: ReplayInput): Promise<ReplayReply> {
-    const [start, end] = [new Date(input.start), new Date(input.end)];
+    const [start, end] = [instantOrNull('start', input.start)!, instantOrNull('end', input.end)!];
     if (!(start < end)) throw new InvalidInput('end must be after start');
     if ((await store.findEndpoint(this.sql, actor.orgId, id)) === null) throw new NotFound('webhook endpoint');
     await this.throttle.count(`replay:${actor.orgId}`, REPLAYS_MAX, REPLAYS_WINDOW_S, 'replays of deliveries');

@@ -109,3 +109,23 @@ test('rotation: with an Idempotency-Key the same new token comes again', async (
   const again = await admin.call('POST', `/v1/api-keys/${id}/rotate`, {}, headers);
   expect([first.status, again.status, again.body.secretKey]).toEqual([201, 201, first.body.secretKey]);
 });
+
+test('instants behind the last that can be written are the last: keys, their successors, tokens, replays', async () => {
+  const LAST = '9999-12-31T23:59:59.999Z';
+  const beyond = '9999-12-31T23:59:59-12:00';
+  const { agent, id } = await newKey({ expiresAt: beyond });
+  const shown = async () => (await admin.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys[0].expiresAt;
+  expect(await shown()).toBe(LAST);
+  await plane().database.sql`update api_keys set created_at = now() - interval '2 days' where id = ${id}`;
+  const rotated = await rotate(id);
+  expect(rotated).toMatchObject({ status: 201, body: { key: { expiresAt: LAST } } });
+  const { id: newest } = rotated.body.key;
+  expect((await admin.call('PATCH', `/v1/api-keys/${newest}`, { expiresAt: beyond })).status).toBe(200);
+  const token = { name: 't', role: 'viewer', expiresAt: beyond };
+  const made = await admin.call('POST', '/v1/management-tokens', token);
+  expect(made).toMatchObject({ status: 201, body: { token: { expiresAt: LAST } } });
+  const hook = { url: 'https://hooks.example.org/x', events: ['agent.created'] };
+  const { id: hookId } = (await admin.call('POST', '/v1/webhooks', hook)).body.endpoint;
+  const range = { start: '0001-01-01T00:00:00+12:00', end: beyond };
+  expect((await admin.call('POST', `/v1/webhooks/${hookId}/replay`, range)).status).toBe(200);
+});
