@@ -20,15 +20,7 @@ export class RedisCluster {
   private constructor(readonly nodes: readonly RedisServer[]) {}
 
   static async start(): Promise<RedisCluster> {
-    const args = [
-      '--cluster-enabled',
-      'yes',
-      '--cluster-require-full-coverage',
-      'no',
-      '--cluster-node-timeout',
-      '1000',
-    ];
-    const nodes = await Promise.all([0, 1, 2].map(() => RedisServer.start({ args })));
+    const nodes = await Promise.all([0, 1, 2].map(() => RedisServer.start({ args: NODE_ARGS })));
     const cluster = new RedisCluster(nodes);
     for (const [index, node] of nodes.entries()) {
       const first = Math.floor((SLOTS * index) / nodes.length);
