@@ -72,6 +72,18 @@ const controlplane: FolderRules = {
   webhooks: ['accounts', 'audit', 'auth', 'db', 'domain', 'events', 'http', 'ops'],
 };
 
+/** The command line. */
+const cli: FolderRules = {
+  terminal: [],
+  settings: ['terminal'],
+  invocation: ['settings', 'terminal'],
+  api: ['invocation', 'terminal'],
+  run: ['api', 'invocation', 'settings', 'terminal'],
+  apply: ['api', 'terminal'],
+  doctor: ['api', 'invocation', 'run', 'terminal'],
+  commands: ['api', 'apply', 'doctor', 'invocation', 'run', 'settings', 'terminal'],
+};
+
 /** What runs in the browser. */
 const dashboard: FolderRules = {
   theme: [],
@@ -91,6 +103,7 @@ export const WIRING: Readonly<Record<string, readonly string[]>> = { controlplan
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
   dataplane,
   controlplane,
+  'controlplane/cli': cli,
   'controlplane/dashboard': dashboard,
 };
 
@@ -98,5 +111,6 @@ export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
 export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   dataplane: ['config', 'gateway', 'main', 'server'],
   controlplane: ['config', 'main', 'service'],
+  'controlplane/cli': ['main', 'program'],
   'controlplane/dashboard': ['app', 'main'],
 };

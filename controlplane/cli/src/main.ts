@@ -1,7 +1,7 @@
 /** Entry point of `acg`: the process around it, and its end. */
 import { homedir } from 'node:os';
-import { EXIT } from './failure.js';
 import { runCommandLine } from './program.js';
+import { EXIT } from './terminal/failure.js';
 
 // Whoever reads the output may leave (`acg logs | head`): that ends this program, and is no failure of it.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

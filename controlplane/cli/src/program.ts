@@ -1,13 +1,13 @@
 /** The tree of commands. Only the group that is called is loaded: starting stays fast however many there are. */
 import { Command, CommanderError } from 'commander';
 import { GROUPS } from './commands/groups.js';
-import { EXIT, Failure, failureOf } from './failure.js';
-import { Invocation } from './invocation.js';
+import type { Tree } from './commands/tree.js';
+import { Invocation } from './invocation/invocation.js';
+import { VERSION } from './invocation/version.js';
 import type { GlobalFlags } from './settings/settings.js';
+import { EXIT, Failure, failureOf } from './terminal/failure.js';
 import { printable, printableJson } from './terminal/printable.js';
 import type { Terminal } from './terminal/terminal.js';
-import type { Tree } from './tree.js';
-import { VERSION } from './version.js';
 
 /** Runs one command line; answers the exit code. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {

@@ -1,8 +1,8 @@
 /** Agents by what people call them, over all projects. */
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { usage } from '../terminal/failure.js';
 import { collected, findProject, isId, type PageQuery, pickOne } from './lookup.js';
 
 interface AgentName {

@@ -1,9 +1,9 @@
 /** A provider's credentials out of what was given: one secret, or a JSON object; the rest from flags and questions. */
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import { EXIT, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { askSecret, askText } from '../terminal/ask.js';
+import { EXIT, Failure, usage } from '../terminal/failure.js';
 import { readSecret, type SecretSource } from '../terminal/secret-input.js';
 import { collected, type PageQuery } from './lookup.js';
 
@@ -33,7 +33,7 @@ export async function readCredentials(
   fields: readonly CredentialField[],
   given: GivenCredentials,
 ): Promise<Record<string, unknown>> {
-  const secret = await readSecret(run, given);
+  const secret = await readSecret(run.terminal, given);
   const credentials = {
     ...plainFields(fields, given.fields),
     ...(secret === null ? {} : secretFields(fields, secret)),

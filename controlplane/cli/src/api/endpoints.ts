@@ -1,7 +1,7 @@
 /** Endpoints of webhooks by what people call them. */
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { collected, isId, type PageQuery } from './lookup.js';
 
 export type EventName = Awaited<ReturnType<typeof listEndpoints>>['endpoints'][number]['events'][number];

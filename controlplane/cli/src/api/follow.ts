@@ -1,6 +1,6 @@
 /** Rows as they come: the newest page, again and again, each row once. */
 import { Unreachable } from '@acg/client/api-error';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { printable, printableJson } from '../terminal/printable.js';
 
 const POLL_MS = 2_000;

@@ -3,7 +3,7 @@
 import { UUID_ANY_CASE } from '@acg/base/uuid';
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import { EXIT, Failure, usage } from '../failure.js';
+import { EXIT, Failure, usage } from '../terminal/failure.js';
 
 export const isId = (text: string): boolean => UUID_ANY_CASE.test(text);
 

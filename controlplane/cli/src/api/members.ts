@@ -1,7 +1,7 @@
 /** People of the organization by what they are called. */
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { collected, isId, type PageQuery } from './lookup.js';
 
 /** The id of the one with that id or e-mail address. */

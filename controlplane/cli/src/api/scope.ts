@@ -1,8 +1,8 @@
 /** Of whose usage a report is: the organization's, a project's, an agent's, in a span of time. */
 import { type Command, Option } from 'commander';
-import { given } from '../given.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { findAgentId } from './agents.js';
+import { given } from './given.js';
 import { findProject } from './lookup.js';
 
 const PERIODS = ['24h', '7d', '30d', '90d'] as const;

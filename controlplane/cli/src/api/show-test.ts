@@ -1,6 +1,7 @@
 /** What came of one call with a key at its provider; a key that is not taken is a failure. */
-import { EXIT, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+
+import type { Invocation } from '../invocation/invocation.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { printable } from '../terminal/printable.js';
 
 interface Tested {

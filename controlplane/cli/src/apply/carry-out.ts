@@ -1,6 +1,6 @@
 /** Makes a plan true, change by change; what was done before a failure stays done, and the next run goes on from there. */
 import type { Client } from '@acg/client/client';
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 import type { AccountSpec, Fields } from './document.js';
 import type { AgentPath, Change, RowType } from './plan.js';
 import type { State } from './state.js';

@@ -3,7 +3,7 @@
  * by its provider, a custom provider by `slug`, a webhook by `url`. What a document does not mention is left alone.
  */
 import { AGENT_LIMITS } from '@acg/base/limits';
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 
 /** A credential's field: where it is, or what it is, for fields that are no secret. */
 export type CredentialSource = string | { readonly env: string };

@@ -1,7 +1,7 @@
 /** What must change so that an organization is as a document says. Pure: nothing is asked and nothing is done here. */
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '@acg/base/limits';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import type { AccountSpec, AgentSpec, Document, Fields, ProjectSpec } from './document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './document.js';
 import type { AgentState, State } from './state.js';

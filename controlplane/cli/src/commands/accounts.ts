@@ -3,16 +3,16 @@ import { everyRow } from '@acg/client/every-row';
 import { Argument, type Command, Option } from 'commander';
 import { findAgentId, wantedAgent } from '../api/agents.js';
 import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
+import { given } from '../api/given.js';
 import { collected, findProject, isId, type PageQuery } from '../api/lookup.js';
 import { showTest } from '../api/show-test.js';
-import { EXIT, Failure, usage } from '../failure.js';
-import { given } from '../given.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { confirmed } from '../terminal/ask.js';
+import { EXIT, Failure, usage } from '../terminal/failure.js';
 import { day } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { addKeyOptions, givenKey, type KeyOptions } from './key-options.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface OfAgent {
   readonly agent?: string;

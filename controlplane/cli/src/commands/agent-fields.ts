@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { usage } from '../failure.js';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
+import { usage } from '../terminal/failure.js';
 import { dollarsToCents, list, orNone, wholeNumber } from './options.js';
 
 /** `--rpm`, `--rpd` … */

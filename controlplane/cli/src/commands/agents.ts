@@ -2,13 +2,13 @@
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, Option } from 'commander';
 import { findAgentId, wantedAgent } from '../api/agents.js';
+import { given } from '../api/given.js';
 import { findProject } from '../api/lookup.js';
-import { given } from '../given.js';
 import { confirmed } from '../terminal/ask.js';
 import { ago, count, money, percent } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { type AgentOptions, addAgentFields, agentFields } from './agent-fields.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 const NAMED = ['<agent>', 'name, slug or id'] as const;
 type Status = 'active' | 'paused' | 'revoked';

@@ -1,12 +1,12 @@
 /** `acg api`: any call of the management API, for what no command is there for. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { usage } from '../terminal/failure.js';
 import { printableJson, printableLines } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
-import type { Tree } from '../tree.js';
 import { pair } from './options.js';
+import type { Tree } from './tree.js';
 
 interface ApiOptions {
   readonly data?: string;
@@ -38,7 +38,8 @@ export function apiCommand(command: Command, { begin }: Tree): void {
 }
 
 async function readBody(run: Invocation, data: string): Promise<string> {
-  const text = data === '-' ? await readStdin(run) : data.startsWith('@') ? readFileSync(data.slice(1), 'utf8') : data;
+  const text =
+    data === '-' ? await readStdin(run.terminal) : data.startsWith('@') ? readFileSync(data.slice(1), 'utf8') : data;
   try {
     JSON.parse(text);
   } catch {

@@ -8,12 +8,12 @@ import { CarryOut } from '../apply/carry-out.js';
 import { type CredentialSource, checkedDocument } from '../apply/document.js';
 import { type Change, planChanges } from '../apply/plan.js';
 import { readState } from '../apply/state.js';
-import { EXIT, Failure, failureOf, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { confirmed } from '../terminal/ask.js';
+import { EXIT, Failure, failureOf, usage } from '../terminal/failure.js';
 import { printable, printableJson, printableLines } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 /** A few lines of aliases of aliases would otherwise fill the memory. */
 const ALIASES_MAX = 100;
@@ -107,7 +107,7 @@ const summary = (change: Change) => ({
 });
 
 async function readDocument(run: Invocation, file: string): Promise<unknown> {
-  const source = file === '-' ? await readStdin(run, DOCUMENT_BYTES_MAX) : readText(file);
+  const source = file === '-' ? await readStdin(run.terminal, DOCUMENT_BYTES_MAX) : readText(file);
   const { parseDocument } = await import('yaml');
   const parsed = parseDocument(source, { prettyErrors: true }); // JSON is YAML
   const problem = parsed.errors[0];

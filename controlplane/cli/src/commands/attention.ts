@@ -1,7 +1,7 @@
 /** `acg attention`: what needs somebody, the most urgent first, and the command that mends it. */
 import type { Command } from 'commander';
 import { minute, money } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 const KINDS = {
   circuit_open: ['provider fails', 'acg circuits'],

@@ -1,9 +1,9 @@
 /** `acg audit`: who has changed what. */
 import type { Command } from 'commander';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
 import { minute } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface AuditOptions extends PageOptions {
   readonly actor?: string;

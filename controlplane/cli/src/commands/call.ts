@@ -1,7 +1,7 @@
 /** `acg call`: one call, with all that is on record of it. */
 import type { Command } from 'commander';
 import { printableJson } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 export function callCommand(command: Command, { begin }: Tree): void {
   command.argument('<call>', 'its id, as acg logs --json has it').action(async (id: string) => {

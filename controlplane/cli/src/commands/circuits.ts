@@ -1,9 +1,9 @@
 /** `acg circuits`: the origins that the organization's agents call, and which of them are refused because they fail. */
 import { type Command, Option } from 'commander';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
 import { ago, minute } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 const STATES = ['closed', 'open', 'half_open'] as const;
 type State = (typeof STATES)[number];

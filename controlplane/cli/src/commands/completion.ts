@@ -3,10 +3,10 @@
 import { everyRow } from '@acg/client/every-row';
 import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
-import { connect } from '../api/connect.js';
 import { collected } from '../api/lookup.js';
-import type { Invocation } from '../invocation.js';
-import type { Tree } from '../tree.js';
+import { connect } from '../invocation/connect.js';
+import type { Invocation } from '../invocation/invocation.js';
+import type { Tree } from './tree.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 /** Whoever presses a key does not wait longer. */

@@ -4,17 +4,17 @@ import { everyRow } from '@acg/client/every-row';
 import { type Command, Option } from 'commander';
 import { findAgent } from '../api/agents.js';
 import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
+import { given } from '../api/given.js';
 import { collected, findProject, type PageQuery } from '../api/lookup.js';
 import { findCredential, listCredentials, type SharedCredential } from '../api/shared-credentials.js';
 import { showTest } from '../api/show-test.js';
-import { given } from '../given.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { confirmed } from '../terminal/ask.js';
 import { count, day } from '../terminal/format.js';
 import { printableJson } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
 import { addKeyOptions, givenKey, type KeyOptions } from './key-options.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 const NAMED = ['<credential>', 'name or id'] as const;
 

@@ -2,12 +2,12 @@
 import type { Client } from '@acg/client/client';
 import { everyRow } from '@acg/client/every-row';
 import { type Command, Option } from 'commander';
+import { given } from '../api/given.js';
 import { collected, isId, type PageQuery } from '../api/lookup.js';
-import { EXIT, Failure } from '../failure.js';
-import { given } from '../given.js';
 import { confirmed } from '../terminal/ask.js';
-import type { Tree } from '../tree.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { collect, noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 type AuthType = 'bearer' | 'header' | 'query' | 'basic' | 'none';
 

@@ -1,9 +1,9 @@
 /** `acg doctor`: one line for each thing that can be wrong, and what to do about it. */
 import type { Command } from 'commander';
-import { type Check, controlPlaneChecks, environmentChecks, gatewayChecks } from '../api/checks.js';
-import { EXIT } from '../failure.js';
+import { type Check, controlPlaneChecks, environmentChecks, gatewayChecks } from '../doctor/checks.js';
+import { EXIT } from '../terminal/failure.js';
 import { printable } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 export function doctorCommand(command: Command, { begin, exit }: Tree): void {
   command

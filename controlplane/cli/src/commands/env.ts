@@ -1,13 +1,13 @@
 /** `acg env`: the variables of `acg run`, for a shell or an IDE. The token is not revoked: nobody knows when it is done with. */
 import { type Command, Option } from 'commander';
-import { parseDuration } from '../duration.js';
 import { gatewayUrlOf } from '../run/gateway.js';
 import { gatewayToken, revokeMinted } from '../run/gateway-token.js';
 import { prepare } from '../run/prepare.js';
 import { type EnvFormat, FORMATS, variablesAsText } from '../run/shell-text.js';
 import { duration } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { addRunOptions, type RunOptions } from './run.js';
+import type { Tree } from './tree.js';
 
 export function envCommand(command: Command, { begin }: Tree): void {
   addRunOptions(command)

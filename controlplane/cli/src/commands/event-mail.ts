@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { whoIs } from '../api/identity.js';
 import { findMember } from '../api/members.js';
-import { usage } from '../failure.js';
-import type { Tree } from '../tree.js';
+import { usage } from '../terminal/failure.js';
 import { list, noteRest, orNone, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 export function eventMailCommands(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list the members, with their events')).action(async (options: PageOptions) => {

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { findAgentId } from '../api/agents.js';
 import type { EventName } from '../api/endpoints.js';
 import { follow, PAGE } from '../api/follow.js';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
 import { printable } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface EventOptions extends PageOptions {
   readonly follow?: true;

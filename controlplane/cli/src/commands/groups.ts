@@ -1,5 +1,5 @@
 /** Every group of commands: its line in the help, and the file that has the rest. */
-import type { Build } from '../tree.js';
+import type { Build } from './tree.js';
 
 interface Group {
   readonly summary: string;

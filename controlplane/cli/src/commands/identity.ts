@@ -2,8 +2,8 @@
 import { ApiError } from '@acg/client/api-error';
 import type { Command } from 'commander';
 import { identityLine, whoIs } from '../api/identity.js';
-import { EXIT, Failure, notLoggedIn } from '../failure.js';
-import type { Tree } from '../tree.js';
+import { EXIT, Failure, notLoggedIn } from '../terminal/failure.js';
+import type { Tree } from './tree.js';
 
 export function whoamiCommand(command: Command, { begin }: Tree): void {
   command.action(async () => {

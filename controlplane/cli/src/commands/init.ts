@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import { findAgent } from '../api/agents.js';
 import { credentialFieldsOf, readCredentials } from '../api/credentials.js';
 import { findProject } from '../api/lookup.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { PROJECT_FILE } from '../settings/project-file.js';
 import { askChoice, askText, confirmed } from '../terminal/ask.js';
-import type { Tree } from '../tree.js';
+import { usage } from '../terminal/failure.js';
 import { dollarsToCents } from './options.js';
+import type { Tree } from './tree.js';
 
 interface InitOptions {
   readonly agent?: string;

@@ -1,16 +1,16 @@
 /** `acg keys`: gateway tokens. */
 import { type Command, Option } from 'commander';
 import { findAgentId, wantedAgent } from '../api/agents.js';
+import { given } from '../api/given.js';
 import { findKey } from '../api/keys.js';
 import { findProject } from '../api/lookup.js';
-import { parseDuration } from '../duration.js';
-import { usage } from '../failure.js';
-import { given } from '../given.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { confirmed } from '../terminal/ask.js';
+import { usage } from '../terminal/failure.js';
 import { ago, day, minute } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface ScopeOptions {
   readonly agent?: string;

@@ -3,17 +3,17 @@ import { hostname } from 'node:os';
 import { ApiError, Unreachable } from '@acg/client/api-error';
 import type { Client } from '@acg/client/client';
 import type { Command } from 'commander';
-import { connect } from '../api/connect.js';
 import { identityLine, whoIs } from '../api/identity.js';
-import { EXIT, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { connect } from '../invocation/connect.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { VERSION } from '../invocation/version.js';
 import { tokenLife } from '../settings/token-life.js';
 import { askSecret } from '../terminal/ask.js';
+import { EXIT, Failure, usage } from '../terminal/failure.js';
 import { day } from '../terminal/format.js';
 import { printable } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
-import type { Tree } from '../tree.js';
-import { VERSION } from '../version.js';
+import type { Tree } from './tree.js';
 
 interface LoginOptions {
   readonly withToken?: true;
@@ -70,7 +70,7 @@ async function remember(run: Invocation, token: string): Promise<void> {
 }
 
 const readPassword = (run: Invocation, message: string, stdin: true | undefined): Promise<string> =>
-  stdin === true ? readStdin(run) : askSecret(run, { message, flag: '--password-stdin' });
+  stdin === true ? readStdin(run.terminal) : askSecret(run, { message, flag: '--password-stdin' });
 
 async function obtainToken(run: Invocation, options: LoginOptions): Promise<string> {
   const { withToken, email, passwordStdin } = options;
@@ -85,7 +85,7 @@ async function obtainToken(run: Invocation, options: LoginOptions): Promise<stri
 async function pastedToken(run: Invocation): Promise<string> {
   const token = run.terminal.stdin.isTTY
     ? await askSecret(run, { message: 'Token', flag: 'acg login --with-token < file' })
-    : await readStdin(run);
+    : await readStdin(run.terminal);
   // It becomes a header, whose other characters fetch refuses with a message that quotes them.
   if (!/^[\x21-\x7e]+$/.test(token)) throw usage('what stdin holds is no token');
   return token;

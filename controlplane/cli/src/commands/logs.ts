@@ -4,14 +4,14 @@ import { searchBack } from '@acg/client/search-back';
 import type { Command } from 'commander';
 import { findAgentId } from '../api/agents.js';
 import { follow, PAGE } from '../api/follow.js';
+import { given } from '../api/given.js';
 import { logLine } from '../api/log-line.js';
 import { findProject } from '../api/lookup.js';
-import { parseDuration } from '../duration.js';
-import { given } from '../given.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { printable } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface LogOptions extends PageOptions {
   readonly follow?: true;

@@ -3,8 +3,8 @@ import { Argument, type Command, Option } from 'commander';
 import { findMember } from '../api/members.js';
 import { confirmed } from '../terminal/ask.js';
 import { day } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 type Role = (typeof ROLES)[number];

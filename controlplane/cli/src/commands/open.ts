@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { findAgentId } from '../api/agents.js';
 import { printable } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 export function openCommand(command: Command, { begin }: Tree): void {
   command.argument('[agent]', 'its page').action(async (agent: string | undefined) => {

@@ -1,6 +1,6 @@
 /** Options that several commands have, and how their values are read. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 
 export function wholeNumber(text: string): number {
   const value = Number(text);

@@ -1,13 +1,13 @@
 /** `acg org`: a session acts in one organization at a time. */
 import type { Command } from 'commander';
-import { connect } from '../api/connect.js';
+import { given } from '../api/given.js';
 import { identityLine, whoIs } from '../api/identity.js';
 import { isId, pickOne } from '../api/lookup.js';
-import { usage } from '../failure.js';
-import { given } from '../given.js';
+import { connect } from '../invocation/connect.js';
+import { usage } from '../terminal/failure.js';
 import { money } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { dollarsToCents, orNone } from './options.js';
+import type { Tree } from './tree.js';
 
 export function orgCommands(group: Command, { begin }: Tree): void {
   group

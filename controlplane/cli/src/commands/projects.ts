@@ -1,11 +1,11 @@
 /** `acg projects`. */
 import type { Command } from 'commander';
+import { given } from '../api/given.js';
 import { findProject } from '../api/lookup.js';
-import { given } from '../given.js';
 import { confirmed } from '../terminal/ask.js';
 import { day, money } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { dollarsToCents, noteRest, orNone, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface ProjectOptions {
   readonly name?: string;

@@ -1,7 +1,7 @@
 /** `acg providers`: what is built in. */
 import type { Command } from 'commander';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 export function providerCommands(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them, and what their credentials are')).action(

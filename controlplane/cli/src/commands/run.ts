@@ -1,15 +1,15 @@
 /** `acg run`: an unmodified program on the gateway, with a token that ends with it. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../duration.js';
-import { EXIT, Failure, failureOf, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { codeOfSignal, runChild, Signals } from '../run/child.js';
 import { gatewayUrlOf } from '../run/gateway.js';
 import { type GatewayToken, gatewayToken, revokeMinted } from '../run/gateway-token.js';
 import { type PrepareOptions, prepare } from '../run/prepare.js';
+import { EXIT, Failure, failureOf, usage } from '../terminal/failure.js';
 import { duration } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { collect, list, pair } from './options.js';
+import type { Tree } from './tree.js';
 
 export interface RunOptions extends PrepareOptions {
   readonly ttl: string;

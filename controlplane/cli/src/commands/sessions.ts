@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { confirmed } from '../terminal/ask.js';
 import { ago, day } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 export function sessionCommands(group: Command, { begin }: Tree): void {
   paged(group.command('ls').description('list them')).action(async (options: PageOptions) => {

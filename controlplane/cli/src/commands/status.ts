@@ -1,10 +1,10 @@
 /** `acg status`: does it work, for whom, and what does not. */
 import type { Command } from 'commander';
 import { identityLine, whoIs } from '../api/identity.js';
-import { EXIT, failureOf } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { gatewayUrlOf, probeGateway } from '../run/gateway.js';
-import type { Tree } from '../tree.js';
+import { EXIT, failureOf } from '../terminal/failure.js';
+import type { Tree } from './tree.js';
 
 /** The value, or what stood in the way. */
 async function orProblem<T>(work: Promise<T>): Promise<{ value: T; problem: null } | { value: null; problem: string }> {

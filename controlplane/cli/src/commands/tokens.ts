@@ -1,13 +1,13 @@
 /** `acg tokens`: management tokens, with which programs call /v1. */
 import { everyRow } from '@acg/client/every-row';
 import { type Command, Option } from 'commander';
+import { given } from '../api/given.js';
 import { collected, findProject, isId, type PageQuery, pickOne } from '../api/lookup.js';
-import { parseDuration } from '../duration.js';
-import { given } from '../given.js';
 import { confirmed } from '../terminal/ask.js';
 import { ago, day } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 interface CreateOptions {
   readonly name: string;

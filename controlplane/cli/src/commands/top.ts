@@ -3,12 +3,12 @@ import type { Client } from '@acg/client/client';
 import type { Command } from 'commander';
 import { CallRates } from '../api/call-rates.js';
 import { findProject } from '../api/lookup.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { usage } from '../terminal/failure.js';
 import { ago, count, money, percent } from '../terminal/format.js';
 import { printable } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
 import { wholeNumber } from './options.js';
+import type { Tree } from './tree.js';
 
 const ROWS = 50;
 const HOURS = 24;

@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
-import { connect } from '../api/connect.js';
 import { type ScopeOptions, scopeQuery } from '../api/scope.js';
-import { EXIT, Failure } from '../failure.js';
+import { connect } from '../invocation/connect.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { printableLines } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 /** A long one takes its time. */
 const TIMEOUT_MS = 3_600_000;

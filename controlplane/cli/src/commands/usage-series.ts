@@ -1,10 +1,10 @@
 /** `acg usage series` and `acg usage compare`: over time, and side by side. */
 import { type Command, Option } from 'commander';
 import { findAgentId } from '../api/agents.js';
+import { given } from '../api/given.js';
 import { type ScopeOptions, scopeQuery } from '../api/scope.js';
-import { given } from '../given.js';
 import { bar, count, duration, money, percent } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import type { Tree } from './tree.js';
 
 const BAR_CELLS = 20;
 

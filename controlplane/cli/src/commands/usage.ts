@@ -1,10 +1,10 @@
 /** `acg usage`: what was called and what it cost. */
 import { type Command, Option } from 'commander';
 import { type ScopeOptions, scoped, scopeQuery } from '../api/scope.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { bar, count, duration, minute, money, percent } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
 import { noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 import { exportCommand } from './usage-export.js';
 import { compareCommand, seriesCommand } from './usage-series.js';
 

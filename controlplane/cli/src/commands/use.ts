@@ -1,7 +1,7 @@
 /** `acg use`: the saved logins, and which of them is meant. */
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.js';
-import type { Tree } from '../tree.js';
+import { EXIT, Failure } from '../terminal/failure.js';
+import type { Tree } from './tree.js';
 
 export function useCommand(command: Command, { begin }: Tree): void {
   command.argument('[profile]', 'the one to go over to').action((name: string | undefined) => {

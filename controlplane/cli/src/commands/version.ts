@@ -1,7 +1,7 @@
 /** `acg version`: this program's, and the gateway's where it can be asked. */
 import type { Command } from 'commander';
-import type { Tree } from '../tree.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../invocation/version.js';
+import type { Tree } from './tree.js';
 
 export function versionCommand(command: Command, { begin }: Tree): void {
   command.action(async () => {

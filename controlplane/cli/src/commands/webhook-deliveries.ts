@@ -1,13 +1,13 @@
 /** `acg webhooks deliveries` and what is done with them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type EventName, findEndpoint } from '../api/endpoints.js';
-import { parseDuration } from '../duration.js';
-import { usage } from '../failure.js';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
+import { usage } from '../terminal/failure.js';
 import { count, minute } from '../terminal/format.js';
 import { printableJson } from '../terminal/printable.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { list, noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 
 const NAMED = ['<webhook>', 'URL or id'] as const;
 

@@ -1,12 +1,12 @@
 /** `acg webhooks`: where events are sent, and what became of them. */
 import { type Command, Option } from 'commander';
 import { type EventName, findEndpoint, listEndpoints } from '../api/endpoints.js';
-import { parseDuration } from '../duration.js';
-import { given } from '../given.js';
+import { given } from '../api/given.js';
 import { confirmed } from '../terminal/ask.js';
 import { minute } from '../terminal/format.js';
-import type { Tree } from '../tree.js';
+import { parseDuration } from './duration.js';
 import { list, noteRest, type PageOptions, paged, pageOf } from './options.js';
+import type { Tree } from './tree.js';
 import { deliveryCommands } from './webhook-deliveries.js';
 
 interface EndpointOptions {

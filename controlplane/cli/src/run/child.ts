@@ -1,7 +1,7 @@
 /** Runs a program in the foreground, as if it had been started itself: its terminal, its signals, its exit code. */
 import { constants } from 'node:os';
 import spawn from 'cross-spawn';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import type { Terminal } from '../terminal/terminal.js';
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -1,9 +1,9 @@
 /** The gateway token of a run: one that is there already, else one made for it that ends with it. */
 import { hostname } from 'node:os';
 import { findAgent, wantedAgent } from '../api/agents.js';
-import { connect } from '../api/connect.js';
-import { EXIT, Failure, failureOf, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { connect } from '../invocation/connect.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { EXIT, Failure, failureOf, usage } from '../terminal/failure.js';
 
 export interface GatewayToken {
   readonly token: string;

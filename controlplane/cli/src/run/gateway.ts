@@ -1,7 +1,8 @@
 /** The data plane, as an agent sees it: the only calls that do not go to the management API. */
-import { EXIT, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+
+import type { Invocation } from '../invocation/invocation.js';
 import { checkedUrl } from '../settings/address.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 
 const TIMEOUT_MS = 15_000;
 

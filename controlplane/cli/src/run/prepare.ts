@@ -1,7 +1,7 @@
 /** What `acg run` and `acg env` share: whose token, which gateway, which providers, and the variables that follow. */
 import { isId } from '../api/lookup.js';
-import { EXIT, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { EXIT, Failure, usage } from '../terminal/failure.js';
 import { childEnvironment } from './child-environment.js';
 import { readSelf, type Self } from './gateway.js';
 import type { GatewayToken } from './gateway-token.js';

@@ -1,5 +1,5 @@
 /** Where tokens may be sent: over TLS, or to this very machine. */
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 

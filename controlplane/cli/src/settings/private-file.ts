@@ -1,7 +1,7 @@
 /** JSON files of this user alone: written whole or not at all, never readable by anybody else. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 
 /** What is in it; null: there is no such file. */
 export function readJsonFile(path: string): unknown {

@@ -5,7 +5,7 @@
  *   credentials.json   each profile's session and the gateway tokens saved for its agents: mode 0600
  */
 import { join } from 'node:path';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import { closeToOthers, readJsonFile, withLock, writePrivateFile } from './private-file.js';
 
 export interface Profile {

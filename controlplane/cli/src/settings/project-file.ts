@@ -4,7 +4,7 @@
  */
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 import { readJsonFile } from './private-file.js';
 
 export const PROJECT_FILE = '.acg.json';

@@ -1,5 +1,5 @@
 /** What one invocation goes by: flags before the environment before `.acg.json` before the profile. */
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 import { checkedUrl, DEFAULT_URL } from './address.js';
 import { PROFILE_NAME, type Profile, type SavedSession } from './profiles.js';
 import type { ProjectFile } from './project-file.js';

@@ -1,14 +1,21 @@
 /** Questions, asked on stderr and only where somebody can answer; everywhere else it is said which flag answers them. */
-import { EXIT, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { EXIT, Failure, usage } from './failure.js';
 import { printable } from './printable.js';
+import type { Terminal } from './terminal.js';
+
+/** Who is asked, and whether anybody may be. */
+interface Asking {
+  readonly terminal: Terminal;
+  readonly interactive: boolean;
+  readonly flags: { readonly yes?: boolean };
+}
 
 /** Loaded with the first question. */
 const prompts = () => import('@clack/prompts');
-const OUTPUT = (run: Invocation) => ({ input: run.terminal.stdin, output: run.terminal.stderr });
+const OUTPUT = (run: Asking) => ({ input: run.terminal.stdin, output: run.terminal.stderr });
 
 /** Nothing is destroyed unasked. */
-export async function confirmed(run: Invocation, question: string): Promise<void> {
+export async function confirmed(run: Asking, question: string): Promise<void> {
   if (run.flags.yes === true) return;
   if (!run.interactive) throw new Failure(EXIT.cancelled, `not confirmed: ${question}`, { hint: 'add --yes' });
   const { confirm } = await prompts();
@@ -23,7 +30,7 @@ interface Question {
   readonly placeholder?: string;
 }
 
-export async function askText(run: Invocation, { message, flag, placeholder }: Question): Promise<string> {
+export async function askText(run: Asking, { message, flag, placeholder }: Question): Promise<string> {
   demandSomebody(run, message, flag);
   const { text } = await prompts();
   const more = placeholder === undefined ? {} : { placeholder };
@@ -31,7 +38,7 @@ export async function askText(run: Invocation, { message, flag, placeholder }: Q
 }
 
 /** What is typed does not show. */
-export async function askSecret(run: Invocation, { message, flag }: Question): Promise<string> {
+export async function askSecret(run: Asking, { message, flag }: Question): Promise<string> {
   demandSomebody(run, message, flag);
   const { password } = await prompts();
   return answered(await password({ message: printable(message), mask: '•', ...OUTPUT(run) }));
@@ -42,18 +49,14 @@ interface Choice {
   readonly label: string;
 }
 
-export async function askChoice(
-  run: Invocation,
-  { message, flag }: Question,
-  choices: readonly Choice[],
-): Promise<string> {
+export async function askChoice(run: Asking, { message, flag }: Question, choices: readonly Choice[]): Promise<string> {
   demandSomebody(run, message, flag);
   const { select } = await prompts();
   const options = choices.map(({ value, label }) => ({ value, label: printable(label) }));
   return answered(await select({ message: printable(message), options, ...OUTPUT(run) }));
 }
 
-function demandSomebody(run: Invocation, message: string, flag: string): void {
+function demandSomebody(run: Asking, message: string, flag: string): void {
   if (!run.interactive) throw usage(`${message}: nobody is here to ask`, flag);
 }
 

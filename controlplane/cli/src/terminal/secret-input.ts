@@ -1,13 +1,12 @@
 /** Secrets come from a hidden question, from stdin, a file or a variable; never from an argument, which `ps` shows. */
 import { readFileSync } from 'node:fs';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { usage } from './failure.js';
+import type { Terminal } from './terminal.js';
 
 const BYTES_MAX = 64 * 1024;
 
 /** All of stdin, without the newline at its end. */
-export async function readStdin(run: Invocation, bytesMax = BYTES_MAX): Promise<string> {
-  const { stdin } = run.terminal;
+export async function readStdin({ stdin }: Terminal, bytesMax = BYTES_MAX): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
     text += String(chunk);
@@ -24,13 +23,13 @@ export interface SecretSource {
 }
 
 /** Null: none of them was given. */
-export async function readSecret(run: Invocation, { stdin, file, env }: SecretSource): Promise<string | null> {
+export async function readSecret(terminal: Terminal, { stdin, file, env }: SecretSource): Promise<string | null> {
   if ([stdin, file, env].filter((source) => source !== undefined).length > 1)
     throw usage('the secret comes from one place');
-  if (stdin === true) return readStdin(run);
+  if (stdin === true) return readStdin(terminal);
   if (file !== undefined) return trimmed(readFileSync(file, 'utf8'), file);
   if (env === undefined) return null;
-  return trimmed(run.terminal.env[env] ?? '', `the variable ${env}`);
+  return trimmed(terminal.env[env] ?? '', `the variable ${env}`);
 }
 
 function trimmed(text: string, source: string): string {

@@ -1,6 +1,6 @@
 /** What the files of commands build on. */
 import type { Command } from 'commander';
-import type { Invocation } from './invocation.js';
+import type { Invocation } from '../invocation/invocation.js';
 
 export interface Tree {
   /** A new run of the command whose action calls this. */

@@ -1,8 +1,8 @@
 /** The one client of /v1, with what a program at a terminal wants: bounded waits, a second try where the API asks for it. */
 import { type Client, createClient } from '@acg/client/client';
-import { EXIT, Failure } from '../failure.js';
-import { VERSION } from '../version.js';
+import { EXIT, Failure } from '../terminal/failure.js';
 import type { SavedToken } from './saved-token.js';
+import { VERSION } from './version.js';
 
 const TIMEOUT_MS = 60_000;
 const TRIES = 4;

@@ -2,15 +2,15 @@
 
 import { styleText } from 'node:util';
 import type { Client } from '@acg/client/client';
-import { connect } from './api/connect.js';
-import { SavedToken } from './api/saved-token.js';
-import { EXIT, Failure, notLoggedIn } from './failure.js';
-import { Profiles } from './settings/profiles.js';
-import { findProjectFile } from './settings/project-file.js';
-import { type GlobalFlags, resolveSettings, type Settings } from './settings/settings.js';
-import { printable, printableJson } from './terminal/printable.js';
-import { type Column, tableLines } from './terminal/table.js';
-import { canAsk, hasColours, type Terminal } from './terminal/terminal.js';
+import { Profiles } from '../settings/profiles.js';
+import { findProjectFile } from '../settings/project-file.js';
+import { type GlobalFlags, resolveSettings, type Settings } from '../settings/settings.js';
+import { EXIT, Failure, notLoggedIn } from '../terminal/failure.js';
+import { printable, printableJson } from '../terminal/printable.js';
+import { type Column, tableLines } from '../terminal/table.js';
+import { canAsk, hasColours, type Terminal } from '../terminal/terminal.js';
+import { connect } from './connect.js';
+import { SavedToken } from './saved-token.js';
 
 /** Of a terminal that does not say it, in columns. */
 const WIDTH = 80;

@@ -1,12 +1,12 @@
 /** What `acg doctor` looks at, in the order in which a call needs it. */
 import { lookup } from 'node:dns/promises';
 import { everyRow } from '@acg/client/every-row';
-import { failureOf } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { findAgentId } from '../api/agents.js';
+import { identityLine, whoIs } from '../api/identity.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { gatewayUrlOf, probeGateway, readSelf } from '../run/gateway.js';
 import { secretVariables } from '../run/provider-variables.js';
-import { findAgentId } from './agents.js';
-import { identityLine, whoIs } from './identity.js';
+import { failureOf } from '../terminal/failure.js';
 
 export interface Check {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Spans of time as people give them: 90s, 30m, 12h, 90d. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
-import { usage } from './failure.js';
+import { usage } from '../terminal/failure.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const SPAN = /^(\d{1,6})([smhdw])$/;
