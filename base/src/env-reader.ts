@@ -3,6 +3,7 @@
  * every bad variable (docs/configuration.md#configuration).
  */
 
+import { badCidr } from './egress/cidr-list.js';
 import { Secret } from './secret.js';
 
 /** Configuration that cannot be used. `message` is one line that names each bad variable and what it should be. */
@@ -102,6 +103,14 @@ export class EnvReader {
       .split(',')
       .map((part) => part.trim())
       .filter((part) => part !== '');
+  }
+
+  /** Address ranges, comma separated. */
+  cidrs(name: string): readonly string[] {
+    const cidrs = this.list(name, []);
+    const bad = badCidr(cidrs);
+    if (bad !== null) this.problem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
+    return cidrs;
   }
 
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {

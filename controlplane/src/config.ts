@@ -5,7 +5,6 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
@@ -86,8 +85,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     mailFrom: read.string('MAIL_FROM', 'Agent Credential Gateway <gateway@localhost>'),
     providersFile: read.optional('PROVIDERS_FILE'),
     pricesFile: read.optional('PRICES_FILE'),
-    egressAllowCidrs: readCidrs(read, 'EGRESS_ALLOW_CIDRS'),
-    trustedProxyCidrs: readCidrs(read, 'TRUSTED_PROXY_CIDRS'),
+    egressAllowCidrs: read.cidrs('EGRESS_ALLOW_CIDRS'),
+    trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),
     webhookRetryDelaysMs: read.intList('WEBHOOK_RETRY_DELAYS_MS', [10_000, 60_000, 300_000], { min: 1, max: DAY_MS }),
     webhookTimeoutMs: ms('WEBHOOK_TIMEOUT_MS', 10_000),
     circuit: {

@@ -4,7 +4,6 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readCidrs } from '@acg/base/egress/cidr-list';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/units';
@@ -110,8 +109,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemory())
     contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
     spoolDir: read.string('SPOOL_DIR', join(dataDir, 'spool')),
     spoolBytesMax: read.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
-    egressAllowCidrs: readCidrs(read, 'EGRESS_ALLOW_CIDRS'),
-    trustedProxyCidrs: readCidrs(read, 'TRUSTED_PROXY_CIDRS'),
+    egressAllowCidrs: read.cidrs('EGRESS_ALLOW_CIDRS'),
+    trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: timeout('DRAIN_TIMEOUT_MS', 25_000),
     connectionsMax,

@@ -72,6 +72,13 @@ const controlplane: FolderRules = {
   webhooks: ['accounts', 'audit', 'auth', 'db', 'domain', 'events', 'http', 'ops'],
 };
 
+/** What all build on. */
+const base: FolderRules = {
+  egress: [],
+  names: ['egress'],
+  dialer: ['egress', 'names'],
+};
+
 /** The command line. */
 const cli: FolderRules = {
   terminal: [],
@@ -101,6 +108,7 @@ const dashboard: FolderRules = {
 export const WIRING: Readonly<Record<string, readonly string[]>> = { controlplane: ['parts', 'rotate-master-key'] };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
+  base,
   dataplane,
   controlplane,
   'controlplane/cli': cli,
@@ -109,6 +117,21 @@ export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
 
 /** The only files at a plane's root. */
 export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
+  base: [
+    'backoff',
+    'bag',
+    'chunk-garbage',
+    'client-address',
+    'directory-lock',
+    'env-reader',
+    'ignore',
+    'limits',
+    'log',
+    'secret',
+    'units',
+    'uuid',
+    'uuidv7',
+  ],
   dataplane: ['config', 'gateway', 'main', 'server'],
   controlplane: ['config', 'main', 'service'],
   'controlplane/cli': ['main', 'program'],

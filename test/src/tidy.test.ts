@@ -192,7 +192,7 @@ describe('tidy', () => {
       expect(Object.keys(rules).filter((folder) => !present.has(folder))).toEqual([]);
     });
 
-    test('at the root stands the wiring only', () => {
+    test('at the root stands what is named only', () => {
       const root = running.filter((path) => path.startsWith(`${plane}/src/`) && folderOf(path) === '');
       expect(root.map((path) => basename(path, extname(path)))).toEqual(ROOT_FILES[plane]);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { badCidr, CidrList } from './cidr-list.js';
 
-test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', 'name/8'])(
+test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', 'name/8', 'name'])(
   'ranges: %s is none',
   (cidr) => {
     expect(badCidr(['192.0.2.0/24', cidr])).toBe(cidr);
@@ -9,8 +9,14 @@ test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0
   },
 );
 
+test('ranges: one of all addresses is one', () => {
+  expect(badCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
+});
+
 test.each([
   ['10.1.2.3', true],
+  ['192.168.1.1', true],
+  ['192.168.1.2', false],
   ['::ffff:10.1.2.3', true],
   ['::FFFF:0a01:0203', true],
   ['::ffff:11.1.2.3', false],
@@ -19,6 +25,7 @@ test.each([
   ['fe00::1', false],
   ['::1', false],
   ['name', false],
+  ['', false],
 ])('ranges: an IPv4 address counts as one inside of IPv6, too: %s is %s', (address, isIn) => {
-  expect(new CidrList(['10.0.0.0/8', 'fd00::/8']).includes(address)).toBe(isIn);
+  expect(new CidrList(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']).includes(address)).toBe(isIn);
 });

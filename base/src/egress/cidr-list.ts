@@ -1,6 +1,5 @@
 /** A list of address ranges as operators write them (`10.0.0.0/8,fd00::/8,127.0.0.1`). */
 import { BlockList, isIP } from 'node:net';
-import type { EnvReader } from '../env-reader.js';
 
 export class CidrList {
   readonly #v4 = new BlockList();
@@ -36,14 +35,6 @@ export class CidrList {
     if (family === 4) this.#v4.addSubnet(address, bits, 'ipv4');
     else this.#v6.addSubnet(address, bits, 'ipv6');
   }
-}
-
-/** A variable that holds ranges, comma separated; one that is none becomes a problem of the configuration. */
-export function readCidrs(read: EnvReader, name: string): readonly string[] {
-  const cidrs = read.list(name, []);
-  const bad = badCidr(cidrs);
-  if (bad !== null) read.problem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
-  return cidrs;
 }
 
 /** The first entry that is no address range, or null. */
