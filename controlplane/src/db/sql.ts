@@ -64,16 +64,20 @@ const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 export const isUnstorableText = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && UNSTORABLE_TEXT.has(error.code);
 
-/** The client's own words for a connection that is not there, the operating system's, and the server's. */
+/**
+ * The client's own words for a connection that is not there, the operating system's, and the server's. Among these: read
+ * only (a standby after a failover), no room on its disk, in its memory or its tables of locks and connections, and a
+ * statement that waited too long, for a lock that somebody else holds.
+ */
 const AWAY = new Set(
   (
     'CONNECTION_CLOSED CONNECTION_ENDED CONNECTION_DESTROYED CONNECT_TIMEOUT ' +
     'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ' +
-    '57P01 57P02 57P03 53300 08000 08003 08006 08001 08004'
+    '57P01 57P02 57P03 08000 08003 08006 08001 08004 25006 53000 53100 53200 53300 53400 55P03 57014'
   ).split(' '),
 );
 
-/** Postgres cannot be reached, is starting or stopping, or takes no more connections: it may be back in a moment. */
+/** Postgres cannot be reached, is starting or stopping, or does not take this now: it may in a moment. */
 export const isDatabaseAway = (error: unknown): boolean =>
   error instanceof Error && AWAY.has((error as { code?: string }).code ?? '') && isOfPostgres(error);
 

@@ -54,6 +54,8 @@ export function createApp(options: AppOptions) {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // While it stops, what still comes over an open connection is served, and the connection ends with the answer.
+    return503OnClosing: false,
     genReqId: () => uuidv7(Date.now()),
     trustProxy: options.trustedProxyCidrs.length === 0 ? false : [...options.trustedProxyCidrs],
     schemaErrorFormatter,

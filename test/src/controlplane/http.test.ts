@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { useControlPlane } from '../control-plane.js';
+import { startControlPlane, useControlPlane } from '../control-plane.js';
 
 const plane = useControlPlane();
 
@@ -130,4 +130,43 @@ test('http: an id in capitals is the same id, also for what data planes are told
       { kind: 'agent', id },
     ]),
   );
+});
+
+test('http: a control plane that stops serves what still comes, and ends its connection', async () => {
+  let askMeanwhile = async (): Promise<void> => {};
+  // The port is still open when these run.
+  const stopping = await startControlPlane({}, undefined, ({ app }) => app.addHook('preClose', () => askMeanwhile()));
+  const owner = await stopping.member('owner');
+  const answers: unknown[] = [];
+  askMeanwhile = async () => {
+    const { status, headers } = await owner.call('POST', '/v1/projects', { name: 'late' });
+    answers.push([status, headers.get('connection')]);
+  };
+  await stopping.stop();
+  expect(answers).toEqual([[201, 'close']]);
+});
+
+test('http: a database that takes no writes is 503, as one that is away, and reading goes on', async () => {
+  const owner = await plane().member('owner');
+  const { sql } = plane().database;
+  const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
+    const [row] = await sql<{ name: string }[]>`select current_database() as name`;
+    await sql.begin(async (tx) => {
+      await tx`set local transaction_read_only = off`;
+      await tx.unsafe(`alter database ${row!.name} set default_transaction_read_only = ${value}`);
+    });
+    // As after a failover: every connection is a new one.
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name like 'acg-%'`;
+  };
+  await setReadOnly('on');
+  const read = () => owner.call('GET', '/v1/projects').then(({ status }) => status);
+  await expect.poll(read).toBe(200);
+  const refused = await owner.call('POST', '/v1/projects', { name: 'not now' });
+  expect(refused).toMatchObject({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  expect(refused.headers.get('retry-after')).toBe('2');
+  await setReadOnly('off');
+  await expect.poll(read).toBe(200);
+  await expect.poll(() => owner.call('POST', '/v1/projects', { name: 'again' }).then(({ status }) => status)).toBe(201);
 });
