@@ -78,9 +78,11 @@ export class Idempotency {
       // The end of a connection is heard of after the failure of the query that it took along.
       await new Promise((heard) => setImmediate(heard));
       const gone = run.joined.failure !== null; // then nobody may speak to it any more, not even to roll back
-      const keep = reply.statusCode >= 200 && reply.statusCode < 300 && typeof payload === 'string';
+      const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
+      const keep = isSuccess && typeof payload === 'string';
       if (!gone) run.conclude(keep ? { status: reply.statusCode, body: withoutSecrets(payload, run) } : null);
-      await run.finished;
+      // A refusal is sent as it is, also where the connection that was to roll it back has gone: nothing has happened.
+      await (isSuccess ? run.finished : run.finished.catch(ignore));
     });
   }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Service } from '@acg/controlplane/service';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
+import { holdLock, lockWaiters } from '../held-lock.js';
 
 /** Calls that wait here, before their answer is sent, until they are let go. */
 const held: (() => void)[] = [];
@@ -239,4 +240,18 @@ test('a process that dies before the commit leaves neither the effect nor the ro
   expect(await count(owner)).toBe(0);
   expect((await post(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
   expect(await count(owner)).toBe(1);
+});
+
+test('a connection that is lost in the middle of a call is 503 in the words of the contract', async () => {
+  const owner = await plane().member('owner');
+  const release = await holdLock(sql(), (tx) => tx`lock table projects in share mode`);
+  const lost = post(owner, randomUUID(), '/v1/projects', { name: 'Lost' });
+  await expect.poll(() => lockWaiters(sql())).toBe(1);
+  await sql()`
+    select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'acg-api' and wait_event_type = 'Lock'`;
+  const { status, headers, body } = await lost;
+  await release();
+  expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  expect(headers.get('retry-after')).toBe('2');
 });
