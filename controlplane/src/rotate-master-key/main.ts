@@ -1,6 +1,6 @@
 /**
  * `npm run rotate-master-key`: encrypts all stored secrets with the first key of MASTER_KEYS, while the gateway runs.
- * Before: put the new key first in MASTER_KEYS of every control plane and restart them. Afterwards: take the old key out.
+ * What to set before and afterwards, so that no control plane meets a key it lacks, is in docs/operations.md.
  */
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';

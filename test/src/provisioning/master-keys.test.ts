@@ -1,15 +1,18 @@
 /** Secrets at rest: what a stolen or meddled-with database gives, and how master keys are changed under load. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Secret } from '@acg/base/secret';
 import { checkKeyRing } from '@acg/controlplane/accounts/key-ring-check';
 import { reencryptAll } from '@acg/controlplane/accounts/reencrypt';
 import { Vault } from '@acg/controlplane/accounts/vault';
 import { expect, test } from 'vitest';
-import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
+import { type Member, startControlPlane, type TestControlPlane, useControlPlane } from '../control-plane.js';
+import { holdLock } from '../held-lock.js';
 import { watchControlPlane } from '../link/watched-cache.js';
 import { createTestDatabase } from '../test-database.js';
+import { until } from '../until.js';
 
 const plane = useControlPlane();
 const masterKey = (id: string, key: Buffer) => ({ id, key: new Secret(key) });
@@ -178,6 +181,76 @@ test('command: encrypts anew, says what is no longer needed, and refuses a ring 
     });
     await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();
   } finally {
+    await database.drop();
+  }
+});
+
+/** What one control plane has written opens at the other, and the other takes its sessions. */
+async function expectUnderstood(writer: TestControlPlane, reader: TestControlPlane): Promise<void> {
+  const owner = await writer.member('owner');
+  const { agentId } = await agentWithAccount(owner, `sk-${randomBytes(12).toString('hex')}`);
+  const token = await tokenOf(owner, agentId);
+  const watched = watchControlPlane([reader.grpcAddress], reader.config.link);
+  try {
+    const { context } = await watched.lookUp(token);
+    expect(context!.upstreams.get('openai')!.accountStatus).toBe('active');
+  } finally {
+    watched.stop();
+  }
+  expect((await reader.call('GET', '/v1/me', { token: owner.token })).status).toBe(200);
+}
+
+test('by the book: control planes that are restarted one after the other understand each other at each step', async () => {
+  const database = await createTestDatabase();
+  const [k1, k2] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
+  const [j1, j2] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+  const start = (MASTER_KEYS: string, JWT_SECRET: string) => startControlPlane({ MASTER_KEYS, JWT_SECRET }, database);
+  let planes = [await start(k1!, j1), await start(k1!, j1)];
+  const restartAll = async (masterKeys: string, jwtSecret: string): Promise<void> => {
+    for (let n = 0; n < planes.length; n++) {
+      await planes[n]!.stop();
+      planes = planes.with(n, await start(masterKeys, jwtSecret));
+      await expectUnderstood(planes[0]!, planes[1]!);
+      await expectUnderstood(planes[1]!, planes[0]!);
+    }
+  };
+  const inUse = async (): Promise<string[]> => {
+    const rows = await database.sql<{ id: string }[]>`select distinct key_id as id from provider_accounts`;
+    return rows.map(({ id }) => id).sort();
+  };
+  try {
+    await expectUnderstood(planes[0]!, planes[1]!);
+    // docs/operations.md, "Settings that matter", word for word.
+    await restartAll(`${k1},${k2}`, `${j1},${j2}`);
+    expect(await inUse()).toEqual(['k1']);
+    await restartAll(`${k2},${k1}`, `${j2},${j1}`);
+    expect(await inUse()).toEqual(['k1', 'k2']);
+
+    const env = { DATABASE_URL: database.url.reveal(), MASTER_KEYS: `${k2},${k1}` };
+    const release = await holdLock(
+      database.sql,
+      (tx) => tx`select 1 from provider_accounts where key_id = 'k1' limit 1 for update`,
+    );
+    const killed = spawn(process.execPath, [ROTATE], { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+    const ended = once(killed, 'exit');
+    await until('only the row in use is left', async () => {
+      const [row] = await database.sql<{ left: number }[]>`
+        select count(*) as left from provider_accounts where key_id = 'k1'`;
+      return row!.left === 1;
+    });
+    killed.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await release();
+    const ring = new Vault(planes[0]!.config.masterKeys);
+    const [first, second] = await Promise.all([1, 2].map(() => reencryptAll(database.sql, ring)));
+    expect(first!.written.provider_accounts! + second!.written.provider_accounts!).toBe(1);
+    expect([...first!.unreadable, ...second!.unreadable]).toEqual([]);
+    expect(rotateCommand(env)).toMatchObject({ code: 0, out: expect.stringContaining('no longer needs: k1') });
+
+    await restartAll(k2!, j2);
+    expect(await inUse()).toEqual(['k2']);
+  } finally {
+    for (const plane of planes) await plane.stop();
     await database.drop();
   }
 });
