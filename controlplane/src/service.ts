@@ -72,7 +72,7 @@ export function buildService(config: Config, log: Logger): Service {
   if (site !== null) dashboardRoutes(app, site, cookie);
   guardProjects(app, sql);
   new Idempotency(
-    sql,
+    pools.api,
     config.masterKeys.map(({ key }) => key.reveal()),
   ).install(app);
   healthRoutes(app, health);

@@ -32,6 +32,12 @@ export async function loadAnswer(tx: Tx, { orgId, actorId, keyHash }: KeyIdentit
   return row ?? null;
 }
 
+/** Something, or a lock on a row. */
+export async function hasWritten(tx: Tx): Promise<boolean> {
+  const [row] = await tx<{ written: boolean }[]>`select pg_current_xact_id_if_assigned() is not null as written`;
+  return row!.written;
+}
+
 /** One that is over its time gives way. */
 export async function keepAnswer(tx: Tx, { orgId, actorId, keyHash }: KeyIdentity, answer: KeptAnswer): Promise<void> {
   const hashes = `{${answer.secretHashes.map((hash) => `"\\\\x${hash.toString('hex')}"`).join(',')}}`;

@@ -1,7 +1,8 @@
 /**
  * `Idempotency-Key` on a POST: the same call sent again gets the first answer again, and nothing happens twice. The row
  * that says so is written in the transaction of the effect (db/joined-transaction), so neither is there without the other;
- * while it runs, an advisory lock of that transaction stands for it. Only 2xx answers are kept: what failed has done
+ * while it runs, an advisory lock of that transaction stands for it. A call that waits for somebody else's machine first
+ * (http/request-turns.ts) holds neither meanwhile, and asks again afterwards. Only 2xx answers are kept: what failed has done
  * nothing and may be tried again.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -26,19 +27,29 @@ const ROLLED_BACK = new Error('rolled back');
 
 interface Run {
   readonly identity: store.KeyIdentity;
-  readonly key: string;
   readonly salt: Buffer;
   readonly fingerprint: Buffer;
-  readonly joined: JoinedTransaction;
+  readonly joined: Mutable<JoinedTransaction>;
   /** In hex, as they stand in the answer; in the order in which they were asked for. */
   readonly secrets: string[];
-  /** Null: nothing is kept and nothing has happened. */
-  conclude(answer: { status: number; body: string } | null): void;
+  /** Null: paused. */
+  opened: Opened | null;
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** A transaction that holds the key, a place and a connection until it is concluded. */
+interface Opened {
+  readonly tx: Tx;
+  /** `last` is written before the commit. Null: it is rolled back. */
+  conclude(last: (() => Promise<void>) | null): void;
   /** Resolves when it is committed or rolled back, rejects when the commit failed. */
   readonly finished: Promise<void>;
 }
 
-type Begun = { readonly kept: store.KeptAnswer } | { readonly run: Run };
+interface Kept {
+  readonly kept: store.KeptAnswer;
+}
 
 export class Idempotency {
   readonly #places = new FairPlaces({
@@ -51,8 +62,9 @@ export class Idempotency {
   /** The first makes, all recognise. */
   readonly #keys: readonly Buffer[];
 
+  /** `pool`: not one that joins, as each transaction is one of its own. */
   constructor(
-    readonly sql: Sql,
+    readonly pool: Sql,
     masterKeys: readonly Buffer[],
   ) {
     this.#keys = masterKeys.map((key) => createHmac('sha256', key).update('idempotency').digest());
@@ -77,16 +89,25 @@ export class Idempotency {
       this.#runs.delete(request);
       // The end of a connection is heard of after the failure of the query that it took along.
       await new Promise((heard) => setImmediate(heard));
-      const gone = run.joined.failure !== null; // then nobody may speak to it any more, not even to roll back
+      const { opened, joined } = run;
+      if (opened === null) return; // what it waited for came back, but the transaction did not
+      const gone = joined.failure !== null; // then nobody may speak to it any more, not even to roll back
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const keep = isSuccess && typeof payload === 'string';
-      if (!gone) run.conclude(keep ? { status: reply.statusCode, body: withoutSecrets(payload, run) } : null);
+      joined.state = 'over';
+      if (!gone) opened.conclude(keep ? () => keepAnswer(run, reply.statusCode, payload) : null);
       // A refusal is sent as it is, also where the connection that was to roll it back has gone: nothing has happened.
-      await (isSuccess ? run.finished : run.finished.catch(ignore));
+      await (isSuccess ? opened.finished : opened.finished.catch(ignore));
     });
   }
 
-  #goOn(request: FastifyRequest, reply: FastifyReply, key: string, begun: Begun, done: (error?: Error) => void): void {
+  #goOn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: string,
+    begun: Kept | Run,
+    done: (error?: Error) => void,
+  ): void {
     if ('kept' in begun) {
       try {
         if (!this.#sameCall(request, begun.kept)) {
@@ -100,26 +121,56 @@ export class Idempotency {
       }
       return;
     }
-    const { run } = begun;
-    this.#runs.set(request, run);
+    this.#runs.set(request, begun);
     const nextSecret = (): Buffer => {
-      const secret = derive(this.#keys[0]!, run.salt, run.secrets.length, key);
-      run.secrets.push(secret.toString('hex'));
+      const secret = derive(this.#keys[0]!, begun.salt, begun.secrets.length, key);
+      begun.secrets.push(secret.toString('hex'));
       return secret;
     };
-    runJoined(run.joined, () => withSecretBytes(nextSecret, done));
+    runJoined(begun.joined, () => withSecretBytes(nextSecret, done));
   }
 
-  /** Opens the transaction and leaves it open, unless the call was answered before. */
-  #begin(request: FastifyRequest, key: string): Promise<Begun> {
+  async #begin(request: FastifyRequest, key: string): Promise<Kept | Run> {
     const { actor } = request;
     const identity = {
       orgId: actor.orgId,
       actorId: actor.token?.id ?? actor.userId,
       keyHash: createHash('sha256').update(key).digest(),
     };
+    const lost = (error: Error): void => {
+      joined.failure = error;
+    };
+    const first = await this.#open(identity, lost);
+    if ('kept' in first) return first;
+    const joined: Run['joined'] = {
+      tx: first.tx,
+      state: 'open',
+      failure: null,
+      async pause() {
+        if (await store.hasWritten(joined.tx)) throw new Error('paused after something was written');
+        joined.state = 'paused';
+        const { opened } = run;
+        run.opened = null;
+        opened!.conclude(null);
+        await opened!.finished;
+      },
+      resume: async () => {
+        const again = await this.#open(identity, lost);
+        if ('kept' in again) throw new StillRunning(); // the same call was faster: asked once more, it gets that answer
+        run.opened = again;
+        joined.tx = again.tx;
+        joined.state = 'open';
+      },
+    };
+    const salt = randomBytes(16);
+    const fingerprint = fingerprintOf(this.#keys[0]!, salt, request);
+    const run: Run = { identity, salt, fingerprint, joined, secrets: [], opened: first };
+    return run;
+  }
+
+  /** Opens the transaction and leaves it open, unless the call was answered before. `lost`: it failed afterwards. */
+  #open(identity: store.KeyIdentity, lost: (error: Error) => void): Promise<Kept | Opened> {
     return new Promise((resolve, reject) => {
-      let lost: (error: Error) => void = ignore;
       let finish: { resolve(): void; reject(error: unknown): void } | null = null;
       const work = async (tx: Tx): Promise<void> => {
         if (!(await store.tryLockKey(tx, identity))) throw new StillRunning();
@@ -128,38 +179,29 @@ export class Idempotency {
           resolve({ kept });
           return;
         }
-        const joined: JoinedTransaction = { tx, state: 'open', failure: null };
-        lost = (error) => {
-          joined.failure = error;
-        };
-        let conclude: Run['conclude'] = ignore;
-        const concluded = new Promise<{ status: number; body: string } | null>((taken) => {
+        let conclude: Opened['conclude'] = ignore;
+        const concluded = new Promise<Parameters<Opened['conclude']>[0]>((taken) => {
           conclude = taken;
         });
         const finished = new Promise<void>((committed, failed) => {
           finish = { resolve: committed, reject: failed };
         });
         finished.catch(ignore); // heard of when the answer is sent, which may be later
-        const salt = randomBytes(16);
-        const fingerprint = fingerprintOf(this.#keys[0]!, salt, request);
-        const run: Run = { identity, key, salt, fingerprint, joined, secrets: [], conclude, finished };
-        resolve({ run });
-        const answer = await concluded;
-        joined.state = 'over';
-        if (answer === null) throw ROLLED_BACK;
-        const secretHashes = run.secrets.map((secret) => createHash('sha256').update(secret).digest());
-        await store.keepAnswer(tx, identity, { salt, fingerprint, secretHashes, ...answer });
+        resolve({ tx, conclude, finished });
+        const last = await concluded;
+        if (last === null) throw ROLLED_BACK;
+        await last();
       };
       this.#places
-        .run(actor.orgId, () => this.sql.begin(work))
+        .run(identity.orgId, () => this.pool.begin(work))
         .then(
           () => finish?.resolve(),
           (error: unknown) => {
             if (error === ROLLED_BACK) finish?.resolve();
+            else if (finish === null) reject(error as Error);
             else {
               lost(error as Error);
-              if (finish === null) reject(error as Error);
-              else finish.reject(error);
+              finish.reject(error);
             }
           },
         );
@@ -203,6 +245,13 @@ const fingerprintOf = (serverKey: Buffer, salt: Buffer, { url, body }: FastifyRe
 
 const derive = (serverKey: Buffer, salt: Buffer, n: number, key: string): Buffer =>
   createHmac('sha256', serverKey).update(salt).update(`secret ${n}\n${key}`).digest();
+
+function keepAnswer(run: Run, status: number, payload: string): Promise<void> {
+  const { identity, salt, fingerprint, secrets, joined } = run;
+  const secretHashes = secrets.map((secret) => createHash('sha256').update(secret).digest());
+  const body = withoutSecrets(payload, run);
+  return store.keepAnswer(joined.tx, identity, { salt, fingerprint, secretHashes, status, body });
+}
 
 /** Nobody can write it into a body beforehand: the salt is new. */
 const placeholder = (salt: Buffer, n: number): string => `{secret ${n} ${salt.toString('hex')}}`;

@@ -8,10 +8,17 @@ import type { Sql, Tx } from './sql.js';
 
 export interface JoinedTransaction {
   readonly tx: Tx;
-  /** `over`: it commits, and what still runs then, in the background, uses the pool. */
-  state: 'open' | 'over';
+  /**
+   * `paused`: there is none, until the call comes back from what it waits for. `over`: it commits, and what still runs
+   * then, in the background, uses the pool.
+   */
+  readonly state: 'open' | 'paused' | 'over';
   /** Its connection is gone. Every further query fails with this: on the pool it would be half of the work. */
-  failure: Error | null;
+  readonly failure: Error | null;
+  /** Ends the transaction, in which nothing may be written yet. */
+  pause(): Promise<void>;
+  /** Begins another one in its place; may throw. */
+  resume(): Promise<void>;
 }
 
 const joined = new AsyncLocalStorage<JoinedTransaction>();
@@ -20,11 +27,24 @@ const current = (): Tx | null => {
   const transaction = joined.getStore();
   if (transaction === undefined) return null;
   if (transaction.failure !== null) throw transaction.failure;
+  if (transaction.state === 'paused') throw new Error('a query while the transaction of the call is paused');
   return transaction.state === 'open' ? transaction.tx : null;
 };
 
 export function runJoined(transaction: JoinedTransaction, work: () => void): void {
   joined.run(transaction, work);
+}
+
+/** Does what may take long, and asks nothing of the database, while no transaction stands open for it. */
+export async function outsideTransaction<T>(work: () => Promise<T>): Promise<T> {
+  const transaction = joined.getStore();
+  if (transaction?.state !== 'open') return work();
+  await transaction.pause();
+  try {
+    return await work();
+  } finally {
+    await transaction.resume();
+  }
 }
 
 export function joinable(pool: Sql): Sql {

@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { outsideTransaction } from '../db/joined-transaction.js';
 import { FairPlaces } from '../domain/fair-places.js';
 
 /** A little above the connections: one organization alone has half of these. */
@@ -24,9 +25,15 @@ const turns = new AsyncLocalStorage<Turn>();
 
 /**
  * Does what somebody else's machine may draw out without the place of the request, which is taken again afterwards: else
- * a few organizations whose providers or name servers hang would hold all places.
+ * a few organizations whose providers or name servers hang would hold all places. A transaction that stands open for the
+ * call (auth/idempotency.ts) ends before and is begun anew after the place is taken: whoever holds one never waits for a
+ * place, as those with a place wait for it. So nothing may be written before this.
  */
-export async function outsideTurn<T>(work: () => Promise<T>): Promise<T> {
+export function outsideTurn<T>(work: () => Promise<T>): Promise<T> {
+  return outsideTransaction(() => withoutPlace(work));
+}
+
+async function withoutPlace<T>(work: () => Promise<T>): Promise<T> {
   const turn = turns.getStore();
   if (turn?.state !== 'held') return work();
   turn.state = 'outside';
