@@ -12,6 +12,11 @@ const SLUG = /^[a-z0-9-]{1,40}$/;
 export const INT4_MAX = 2 ** 31 - 1;
 /** 2 199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4 096 stay exact in a JS number. */
 export const COUNT_MAX = 2 ** 41;
+/**
+ * Sums of nano-dollars stop growing about here, 4.6 billion USD: a tenant whose own provider invents what it used gets
+ * there, and a sum that no bigint holds would undo a booking, or the adding up of a day, for everybody.
+ */
+export const NANOS_SUM_MAX = 2 ** 62;
 export const STATUS_MAX = 999;
 
 export function isUuid(value: string): boolean {

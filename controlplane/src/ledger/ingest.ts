@@ -4,7 +4,8 @@
  * so many small reports cost as little as one large one.
  *
  * Rollups, spend and observers see only records that were new. A record that makes no sense is set aside by itself
- * and answered in `rejected`; one that only the database finds fault with is found by halving the batch.
+ * and answered in `rejected`; one that only the database finds fault with, or a line or count, is found by halving the
+ * batch, so that it takes nothing of other organizations along.
  */
 import type { Logger } from '@acg/base/log';
 import type { IReportUsageResponse } from '@acg/proto/messages';
@@ -16,7 +17,7 @@ import * as ledger from './ledger.js';
 import { claimLines, keepLineSums, takeLineSums } from './lines.js';
 import type { UsagePartitions } from './partitions.js';
 import { type AgentMonth, paidMonths, rollUp } from './rollup.js';
-import { readShipment, type Shipment, type ShippedItems, type SightingEntry } from './shipment.js';
+import { readShipment, refusedByDatabase, type Shipment, type ShippedItems, type SightingEntry } from './shipment.js';
 import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
 
@@ -182,25 +183,14 @@ export class Ingest {
       if (isBookedAlready(error) && newness === 'all_new') return this.#bookOrHalve(batch, poison, 'some_new');
       if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
       if (!isDataError(error)) throw error;
-      if (entries.length <= 1) {
-        const [entry] = entries;
-        const reason = `the database refuses it: ${error.message}`;
-        this.#log.error({ err: error }, 'the ledger refuses a usage record');
-        if (entry === undefined) return 0;
-        const { id } = entry;
-        const { dataPlaneId } = entry.kind;
-        poison.push({ id, sentId: id, dataPlaneId, reason, record: JSON.stringify(entry) });
-        return rejections.length + sightings.length + lines.length === 0
-          ? 0
-          : this.#bookOrHalve({ entries: [], rejections, sightings, lines }, poison);
+      const halves = halvesOf(batch);
+      if (halves !== null) {
+        const [first, rest] = halves;
+        return (await this.#bookOrHalve(first, poison)) + (await this.#bookOrHalve(rest, poison));
       }
-      const middle = entries.length >> 1;
-      const first = await this.#bookOrHalve(
-        { entries: entries.slice(0, middle), rejections, sightings, lines },
-        poison,
-      );
-      const rest = { entries: entries.slice(middle), rejections: [], sightings: [], lines: [] };
-      return first + (await this.#bookOrHalve(rest, poison));
+      this.#log.error({ err: error }, 'the ledger refuses a usage record');
+      for (const entry of entries) poison.push(refusedByDatabase(entry, error.message));
+      return 0;
     }
   }
 
@@ -247,6 +237,28 @@ export class Ingest {
       });
     }
   }
+}
+
+/** By the number of all items together. Null: there is only one. */
+function halvesOf({
+  entries,
+  rejections,
+  sightings,
+  lines,
+}: ShippedItems): readonly [ShippedItems, ShippedItems] | null {
+  const size = entries.length + rejections.length + sightings.length + lines.length;
+  if (size <= 1) return null;
+  let left = size >> 1;
+  const cut = <T>(items: readonly T[]): readonly [readonly T[], readonly T[]] => {
+    const at = Math.min(left, items.length);
+    left -= at;
+    return [items.slice(0, at), items.slice(at)];
+  };
+  const [e, r, s, l] = [cut(entries), cut(rejections), cut(sightings), cut(lines)];
+  return [
+    { entries: e[0], rejections: r[0], sightings: s[0], lines: l[0] },
+    { entries: e[1], rejections: r[1], sightings: s[1], lines: l[1] },
+  ];
 }
 
 /** Another control plane, with a shorter retention, has dropped the day. Reported as a check without a name. */

@@ -5,6 +5,7 @@
  */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
+import { NANOS_SUM_MAX } from './checks.js';
 import { type Column, FIGURES, KINDS } from './columns.js';
 import { isClosed } from './hour-rollups.js';
 import { dayOf } from './partitions.js';
@@ -135,7 +136,7 @@ export async function addHourly(
       on conflict (agent_id, hour, provider_slug, model, key_id) do update set
         requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,
         tokens_in = h.tokens_in + excluded.tokens_in, tokens_out = h.tokens_out + excluded.tokens_out,
-        cost_nanos = h.cost_nanos + excluded.cost_nanos,
+        cost_nanos = least(h.cost_nanos, ${NANOS_SUM_MAX}) + excluded.cost_nanos,
         duration_ms_sum = h.duration_ms_sum + excluded.duration_ms_sum,
         last_at = greatest(h.last_at, excluded.last_at),
         latency_sketch = h.latency_sketch || excluded.latency_sketch
@@ -229,8 +230,8 @@ export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
       ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
     ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)
     order by agent_id, month
-    on conflict (agent_id, month) do update set spent_nanos = m.spent_nanos + excluded.spent_nanos,
-      ledger_nanos = m.ledger_nanos + excluded.ledger_nanos
+    on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
     returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
 }
 
@@ -253,8 +254,8 @@ export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
     insert into scope_spend as s (scope, scope_id, month, spent_nanos, ledger_nanos)
     select scope, scope_id, month, sum(spent_nanos), sum(ledger_nanos) from scoped
      group by scope_id, month, scope order by scope_id, month, scope
-    on conflict (scope_id, month, scope) do update set spent_nanos = s.spent_nanos + excluded.spent_nanos,
-      ledger_nanos = s.ledger_nanos + excluded.ledger_nanos`;
+    on conflict (scope_id, month, scope) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
 }
 
 /** The totals of months that have some. */

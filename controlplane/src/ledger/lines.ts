@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
-import { COUNT_MAX, isUuid, slugOrNone, text } from './checks.js';
+import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrNone, text } from './checks.js';
 import type { LedgerSpan, UsageEntry } from './usage-entry.js';
 
 /** The call that fetched some lines. */
@@ -194,7 +194,7 @@ export async function keepLineSums(tx: Tx, fresh: readonly LineEntry[]): Promise
       tokens_cache_read = s.tokens_cache_read + excluded.tokens_cache_read,
       tokens_cache_write = s.tokens_cache_write + excluded.tokens_cache_write,
       tokens_out = s.tokens_out + excluded.tokens_out, tokens_reasoning = s.tokens_reasoning + excluded.tokens_reasoning,
-      cost_nanos = s.cost_nanos + excluded.cost_nanos`;
+      cost_nanos = least(s.cost_nanos, ${NANOS_SUM_MAX}) + excluded.cost_nanos`;
 }
 
 /** Adds to calls that were booked just now what their lines came to. */

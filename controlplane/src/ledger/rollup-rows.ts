@@ -1,6 +1,7 @@
 /** What jobs that add up rollups share: one of a kind at a time, each step in a snapshot, sketches in their short form. */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
+import { NANOS_SUM_MAX } from './checks.js';
 import { Sketch } from './sketch.js';
 
 const ROWS_AT_ONCE = 500;
@@ -26,7 +27,7 @@ export async function alone(sql: Sql, job: string, step: (tx: Tx) => Promise<boo
 }
 
 export const SUMS = `sum(requests) as requests, sum(errors) as errors, sum(tokens_in) as tokens_in,
-  sum(tokens_out) as tokens_out, sum(cost_nanos) as cost_nanos, sum(duration_ms_sum) as duration_ms_sum`;
+  sum(tokens_out) as tokens_out, least(sum(cost_nanos), ${NANOS_SUM_MAX}) as cost_nanos, sum(duration_ms_sum) as duration_ms_sum`;
 export const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum';
 
 /**

@@ -181,8 +181,17 @@ function checked(sent: UsageRecordKind, dataPlaneId: string): UsageKind | Poison
 /** What JSON can say and jsonb cannot hold: NUL and halves of surrogate pairs. */
 const NOT_IN_JSONB = /\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
+const storableJson = (value: object): string => JSON.stringify(value).replace(NOT_IN_JSONB, '\\ufffd');
+
+/** A record that made sense, but not to the database. */
+export function refusedByDatabase(entry: UsageEntry, message: string): PoisonEntry {
+  const { id, kind } = entry;
+  const reason = `the database refuses it: ${message}`;
+  return { id, sentId: id, dataPlaneId: kind.dataPlaneId, reason, record: storableJson(entry) };
+}
+
 function poisonOf(record: IUsageRecord, dataPlaneId: string, reason: string): PoisonEntry {
-  const json = JSON.stringify(record).replace(NOT_IN_JSONB, '\\ufffd');
+  const json = storableJson(record);
   const given = record.id ?? '';
   const id = isUuid(given) ? given : createHash('sha256').update(json).digest('hex').slice(0, 32);
   return { id, sentId: given, dataPlaneId: text(dataPlaneId, 80), reason, record: json };

@@ -249,3 +249,20 @@ test('daily rollups: a long row of late bookings keeps a short sketch', async ()
   expect(row!.requests).toBe(3_000);
   expect(row!.bytes).toBeLessThanOrEqual(2_400);
 });
+
+test('daily rollups: an organization whose costs no number holds keeps nobody from being added up', async () => {
+  const { sql } = db();
+  const [vast, other] = [newId(), newId()];
+  const day = today - DAY;
+  const records = [1, 2, 3].flatMap((hour) =>
+    [vast, other].map((agentId) => usageRecord({ agentId, startedAtMs: day + hour * HOUR, costNanos: 1_000 })),
+  );
+  await newIngest(sql).report({ dataPlaneId: 'd', records });
+  await sql`update usage_hourly set cost_nanos = '9223372036854775000'::text::bigint where agent_id = ${vast}`;
+  await sql`update usage_daily_progress set rolled_until = ${new Date(day)}`;
+  await rollups().catchUp(today + 2 * HOUR);
+  expect(await rolledUntil()).toBe(today);
+  const [sums] = await sumByProvider(sql, ofAgent(other), { fromMs: day, toMs: today }, false);
+  expect(sums!.costNanos).toBe(3_000n);
+  expect([await dayRows(vast), await dayRows(other)]).toEqual([1, 1]);
+});

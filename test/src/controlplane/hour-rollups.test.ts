@@ -191,3 +191,17 @@ test('hours: a booking waits for nobody who adds hours up', async () => {
   });
   expect((await answers(one))[1]!.requests).toBeGreaterThan(0);
 });
+
+test('hours: an organization whose costs no number holds keeps nobody from being added up', async () => {
+  const { sql } = db();
+  const orgId = newId();
+  const hour = thisHour - 3 * HOUR;
+  const records = ['a', 'b', 'c'].map((model) => usageRecord({ orgId, model, startedAtMs: hour }));
+  await newIngest(sql).report({ dataPlaneId: 'd', records });
+  await sql`update usage_hourly set cost_nanos = '9223372036854775000'::text::bigint where org_id = ${orgId}`;
+  await sql`update usage_hourly_progress set rolled_until = ${new Date(hour)}`;
+  await hours().catchUp(now);
+  const rows = await sql<{ hour: Date }[]>`
+    select hour from usage_hourly_by where org_id = ${orgId} and dimension = 'provider'`;
+  expect(rows.map((row) => row.hour.getTime())).toEqual([hour]);
+});

@@ -226,6 +226,87 @@ test('ledger: what only the database refuses is found and set aside, and the res
   expect(count!.n).toBe(8);
 });
 
+/** One item of each kind, of one agent. */
+function oneOfEach(of: { agentId: string; orgId: string; keyId: string }) {
+  const minuteMs = now - (now % 60_000);
+  const lines = [{ id: 'line', model: 'gpt-4o-mini', tokensOut: 5, costNanos: 7 }];
+  return {
+    records: [usageRecord({ ...of, startedAtMs: now, costNanos: 1_000 })],
+    rejections: [{ id: newId(), ...of, providerSlug: 'openai', reason: 'rpm', minuteMs, count: 3 }],
+    sightings: [{ id: newId(), ...of, addressHash: Buffer.from([1, 2]), seenAtMs: now }],
+    lines: [
+      { recordId: newId(), projectId: newId(), ...of, providerSlug: 'openai', sourceId: 's', startedAtMs: now, lines },
+    ],
+  };
+}
+const newIds = () => ({ agentId: newId(), orgId: newId(), keyId: newId() });
+const spentOf = async ({ agentId }: { agentId: string }) =>
+  (await db().sql<{ n: string }[]>`select spent_nanos::text as n from month_spend where agent_id = ${agentId}`)[0]?.n;
+const refusalsOf = async ({ agentId }: { agentId: string }) =>
+  (await db().sql<{ count: number }[]>`select count from rejections_hourly where agent_id = ${agentId}`)[0]?.count;
+
+test.each([
+  ['a line', 'booked_lines', 'org_id', 'orgId'],
+  ['a count of refusals', 'rejections_hourly', 'agent_id', 'agentId'],
+] as const)(
+  'ledger: %s that the database refuses costs no other organization anything',
+  async (_what, table, column, id) => {
+    const { sql } = db();
+    const [bad, good] = [newIds(), Array.from({ length: 5 }, newIds)];
+    const reports = [...good.slice(0, 2), bad, ...good.slice(2)].map(oneOfEach);
+    const all = <Name extends keyof (typeof reports)[0]>(name: Name) => reports.flatMap((one) => one[name] as never[]);
+    await sql.unsafe(`alter table ${table} add constraint refuse check (${column} <> '${bad[id]}')`);
+    const sighted: string[] = [];
+    const ingest = newIngest(sql, [
+      { onBooked: async (_tx, { sightings }) => void sighted.push(...sightings.map(({ agentId }) => agentId)) },
+    ]);
+    const { rejected } = await ingest.report({
+      dataPlaneId: 'd',
+      records: all('records'),
+      rejections: all('rejections'),
+      sightings: all('sightings'),
+      lines: all('lines'),
+    });
+    await sql.unsafe(`alter table ${table} drop constraint refuse`);
+    await sql`delete from line_sums`; // of calls that are never reported
+    expect(rejected).toEqual([]);
+    for (const one of good) expect([await spentOf(one), await refusalsOf(one)]).toEqual(['1007', 3]);
+    expect(good.every(({ agentId }) => sighted.includes(agentId))).toBe(true);
+    expect([await spentOf(bad), await refusalsOf(bad)]).toEqual(
+      table === 'booked_lines' ? ['1000', 3] : ['1007', undefined],
+    );
+  },
+);
+
+test('ledger: what the database refuses is kept, though half of a character stands in it', async () => {
+  const { sql } = db();
+  const record = usageRecord({ model: `${'x'.repeat(199)}\u{1f600}` }); // is cut to 200
+  await sql.unsafe(`alter table usage_records add constraint refuse check (id <> '${record.id}')`);
+  const { rejected } = await newIngest(sql).report({ dataPlaneId: 'd', records: [record, usageRecord()] });
+  await sql`alter table usage_records drop constraint refuse`;
+  expect(rejected!.map(({ id }) => id)).toEqual([record.id]);
+  expect(await sql`select 1 from poison_records where id = ${record.id!}`).toHaveLength(1);
+});
+
+test('ledger: an organization whose providers invent costs until no number holds them is booked on, with its neighbours', async () => {
+  const { sql } = db();
+  const [vast, other] = [newIds(), newIds()];
+  const ingest = newIngest(sql);
+  const report = (of: typeof vast) => ingest.report({ dataPlaneId: 'd', ...oneOfEach(of) });
+  await report(vast);
+  const most = '9223372036854775000'; // of a bigint
+  await sql`update month_spend set spent_nanos = ${most}::text::bigint, ledger_nanos = ${most}::text::bigint where agent_id = ${vast.agentId}`;
+  await sql`update scope_spend set spent_nanos = ${most}::text::bigint, ledger_nanos = ${most}::text::bigint where scope_id = ${vast.orgId}`;
+  await sql`update usage_hourly set cost_nanos = ${most}::text::bigint where agent_id = ${vast.agentId}`;
+  const [hers, theirs] = [oneOfEach(vast), oneOfEach(other)];
+  const both = { records: [...hers.records, ...theirs.records], lines: [...hers.lines, ...theirs.lines] };
+  hers.lines[0]!.lines[0]!.id = 'another line';
+  expect((await ingest.report({ dataPlaneId: 'd', ...both })).rejected).toEqual([]);
+  expect(await spentOf(other)).toBe('1007');
+  expect(Number(await spentOf(vast))).toBeGreaterThan(2 ** 61);
+  await sql`delete from line_sums`;
+});
+
 test('ledger: observers see each new fact once, with the month before and after', async () => {
   const seen: BookedUsage[] = [];
   const ingest = newIngest(db().sql, [{ onBooked: async (_tx, booked) => void seen.push(booked) }]);
