@@ -32,6 +32,8 @@ const RUNNING_MAX = 8;
 const WAITING_MAX = 64;
 const RETEST_AFTER_MS = 3_600_000;
 const RETESTS_PER_TURN = 20;
+/** As many as may be asked at once of one organization: a turn with providers that hang is as short as one question. */
+const RETESTS_PER_ORG = RUNNING_MAX / 2;
 const CUSTOM_PROBE = { path: '', refused: refusedWith401 };
 
 export class CredentialTests implements UsageObserver {
@@ -80,7 +82,7 @@ export class CredentialTests implements UsageObserver {
 
   /** Tests what is suspected, and what was refused an hour ago. */
   async turn(nowMs: number): Promise<void> {
-    const suspects = this.#suspects.take(RETESTS_PER_TURN);
+    const suspects = this.#suspects.take(RETESTS_PER_TURN, RETESTS_PER_ORG);
     const [own, shared] = await this.#refusedBefore();
     // Together: whoever's provider hangs keeps its own organization's tests waiting.
     const outcomes = await Promise.allSettled([
@@ -95,7 +97,11 @@ export class CredentialTests implements UsageObserver {
 
   #refusedBefore() {
     const of = (table: 'provider_accounts' | 'credentials') =>
-      store.refusedBefore(this.sql, table, RETEST_AFTER_MS, RETESTS_PER_TURN);
+      store.refusedBefore(this.sql, table, {
+        olderThanMs: RETEST_AFTER_MS,
+        limit: RETESTS_PER_TURN,
+        perOrg: RETESTS_PER_ORG,
+      });
     return Promise.all([of('provider_accounts'), of('credentials')]);
   }
 

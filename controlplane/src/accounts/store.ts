@@ -161,14 +161,17 @@ export async function loadSealedShared(sql: Sql | Tx, orgId: string, id: string)
 export async function refusedBefore(
   sql: Sql,
   table: 'provider_accounts' | 'credentials',
-  olderThanMs: number,
-  limit: number,
+  { olderThanMs, limit, perOrg }: { olderThanMs: number; limit: number; perOrg: number },
 ): Promise<readonly { readonly id: string; readonly orgId: string }[]> {
+  const isDue = sql`refused_at < now() - ${olderThanMs} * interval '1 millisecond'`;
   return sql<{ id: string; orgId: string }[]>`
     update ${sql(table)} set refused_at = now()
      where id in (select id from ${sql(table)}
-                   where refused_at < now() - ${olderThanMs} * interval '1 millisecond'
-                   order by refused_at limit ${limit} for update skip locked)
+                   where ${isDue} and id = any(array(
+                     select id from (select id, refused_at, row_number() over (partition by org_id order by refused_at) as nth
+                                       from ${sql(table)} where ${isDue}) due
+                      where nth <= ${perOrg} order by nth, refused_at limit ${limit}))
+                     for update skip locked)
     returning id, org_id as "orgId"`;
 }
 

@@ -35,11 +35,15 @@ export class Suspects {
     return true;
   }
 
-  take(most: number): readonly Suspect[] {
+  take(most: number, perOrg: number): readonly Suspect[] {
     const taken: Suspect[] = [];
+    const served = new Map<string, number>();
     // An organization that is set again goes to the end, where this loop meets it once more.
     for (const [orgId, waiting] of this.#waiting) {
       if (taken.length === most) break;
+      const before = served.get(orgId) ?? 0;
+      if (before === perOrg) continue;
+      served.set(orgId, before + 1);
       taken.push({ accountId: waiting.shift()!, orgId });
       this.#waiting.delete(orgId);
       if (waiting.length > 0) this.#waiting.set(orgId, waiting);

@@ -248,3 +248,19 @@ test('calls that are refused make the gateway ask; only its own question counts;
   await database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
   await until('it is back', async () => (await call('/v1/models')) === 200);
 });
+
+test('an hour later: one whose many providers hang keeps nobody else’s credential waiting', async () => {
+  const [hostile, other] = [await stack.tenant(), await stack.tenant()];
+  const hanging = { slug: 'hanging', displayName: 'H', baseUrl: `${origin}/hang-often`, authType: 'bearer' };
+  expect((await hostile.call('POST', '/v1/custom-providers', hanging)).status).toBe(201);
+  for (let n = 0; n < 24; n++) await hostile.account((await hostile.agent()).id, 'hanging', { apiKey: GOOD });
+  const agent = await other.agent();
+  await other.account(agent.id, 'openai', { apiKey: 'key-others-0123456789' });
+  const isHers = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/hang-often');
+  const isTheirs = ({ headers }: IncomingMessage): boolean => headers.authorization === 'Bearer key-others-0123456789';
+  await database.sql`update provider_accounts set refused_at = now() - interval '3 hours' + interval '1 hour' * (org_id = ${other.orgId})::int
+    where org_id in (${hostile.orgId}, ${other.orgId})`;
+  await until('theirs is tested', () => seen.some(isTheirs));
+  const before = seen.slice(0, seen.findIndex(isTheirs)).filter(isHers).length;
+  expect(before).toBeLessThanOrEqual(4);
+});
