@@ -42,8 +42,8 @@ interface Ready {
 }
 
 /** Rejects with what the process said when it ends instead. */
-function start(env: Env): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+function start(env: Env, nodeOptions: string[] = []): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: nodeOptions });
   running.push(child);
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -163,4 +163,12 @@ test.each([
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(`no binary of the HTTP server fits Node ${process.versions.node} on ${process.platform}`);
   expect(lines[0]).toContain('Node 20.19 with glibc 2.27');
+});
+
+test('methods of strings are quick once all is loaded', async () => {
+  const answers = "process.on('message', () => process.send(%HasFastProperties(String.prototype)))";
+  const module = `data:text/javascript,${encodeURIComponent(answers)}`;
+  const { child } = await start(newEnv(), ['--allow-natives-syntax', '--import', module]);
+  child.send('quick?');
+  expect(await once(child, 'message')).toEqual([true, undefined]);
 });
