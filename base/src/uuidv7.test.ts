@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uuidv7 } from './uuidv7.js';
 
@@ -9,6 +10,16 @@ test('uuidv7: carries the time, version 7 and variant 2, and does not repeat', (
     seen.add(id);
   }
   expect(seen.size).toBe(5000);
+});
+
+test('uuidv7: any time of 48 bits is read back', () => {
+  const time = fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 1, 2 ** 32 - 1, 2 ** 32, 2 ** 48 - 1));
+  fc.assert(
+    fc.property(time, fc.double({ min: 0, max: 0.99, noNaN: true }), (ms, part) => {
+      const id = uuidv7(ms + part < ms + 1 ? ms + part : ms);
+      expect(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toBe(ms);
+    }),
+  );
 });
 
 test('uuidv7: later milliseconds sort later', () => {
