@@ -197,13 +197,19 @@ export class Relay implements SilentResponse {
     this.#scheduleFlush();
   }
 
+  /** Nothing comes behind what has come: known of a body of a stated length, and edits may hold some of it back. */
+  get #bodyIsWhole(): boolean {
+    const { edits, head } = this.#plan!;
+    return edits === null && this.#framing === FIXED && this.#x.bytesOut >= head.contentLength;
+  }
+
   #queueMasked(bytes: Buffer): void {
     const { mask } = this.#plan!;
     if (mask === null) {
       this.#queue(bytes);
       return;
     }
-    const leaving = mask.push(bytes);
+    const leaving = mask.push(bytes, this.#bodyIsWhole);
     this.#queue(mask.released);
     this.#queue(leaving);
     if (mask.holding) {

@@ -61,6 +61,25 @@ test('mask: any text, forms and chunking give what masking the whole text gives'
   );
 });
 
+test('mask: where the last chunk is known for it, nothing waits and nothing else changes', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' '), maxLength: 80 });
+  const form = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(text, form, fc.array(fc.nat(9), { maxLength: 20 }), (whole, secret, sizes) => {
+      const bytes = Buffer.from(whole);
+      const chunks = cut(bytes, sizes);
+      const mask = new BodyMask(maskForms([secret]));
+      const out = chunks.map((chunk, i) => {
+        const rest = mask.push(chunk, i === chunks.length - 1);
+        return mask.released.toString('latin1') + rest.toString('latin1');
+      });
+      expect(out.join('')).toBe(reference(bytes, [secret]));
+      expect(mask.holding).toBe(false);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test('mask: a long secret in any chunking, among runs longer than what is held', () => {
   const secret = `sk-proj-${'Ab1-'.repeat(30)}`;
   const filler = fc.string({ unit: fc.constantFrom('s', 'k', '-', 'A', ' '), maxLength: 300 });

@@ -80,16 +80,19 @@ export class BodyMask {
     return this.#held.length > 0;
   }
 
-  /** Masks `chunk`, which the caller must own, in place; returns what of it leaves now, behind {@link released}. */
-  push(chunk: Buffer): Buffer {
+  /**
+   * Masks `chunk`, which the caller must own, in place; returns what of it leaves now, behind {@link released}. `isLast`:
+   * nothing follows, so nothing waits.
+   */
+  push(chunk: Buffer, isLast = false): Buffer {
     const heldBefore = this.#held;
     const ranges = this.#ranges;
     ranges.length = 0;
     // All are found before any is masked: a form that overlaps a masked one must still be found.
     if (heldBefore.length > 0) this.#findAcross(heldBefore.length, chunk);
     findAll(chunk, this.#patterns, ranges);
-    const run = trailingRun(chunk, this.#heldBytesMax);
-    const fromHeld = run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;
+    const run = isLast ? 0 : trailingRun(chunk, this.#heldBytesMax);
+    const fromHeld = !isLast && run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;
     if (run > 0 || fromHeld > 0) this.#keepOriginal(heldBefore.length, fromHeld, chunk, run);
     maskAcross(heldBefore, chunk, ranges);
     this.released = heldBefore.length === 0 ? EMPTY : heldBefore.subarray(0, heldBefore.length - fromHeld);
