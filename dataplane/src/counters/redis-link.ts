@@ -166,7 +166,8 @@ function readAtOnce(client: Redis): void {
  */
 class ScriptCommand extends Command {
   constructor(name: string, args: (string | Buffer)[], done: (error: Error | null, reply: Buffer | null) => void) {
-    super(name, args, { replyEncoding: null });
+    super(name, [], { replyEncoding: null }); // it would copy them piece by piece
+    this.args = args;
     this.resolve = (reply) => {
       this.isResolved = true;
       this.isSettled = true;
