@@ -139,25 +139,43 @@ function hasMore({ terms, providerSlug, wanted, holdNanos, checks }: PairCheck):
   return false;
 }
 
-function writeHeader(
-  out: Buffer,
-  { windows, month, probe }: CallHeader,
-  { purses, pairChecks, tokens }: CallItems,
-): number {
-  out.writeDoubleLE(windows.minute * 1000, 0);
-  out.writeDoubleLE(SPEND_TTL_SEC, 8);
-  out.writeDoubleLE(HOLD_LEASE_MS * 1000, 16);
-  out.writeUInt32LE(month, 24);
-  out.writeDoubleLE(monthStartSec(month), 28);
-  out.writeDoubleLE(monthEndSec(month), 36);
-  out[44] = probe ? 1 : 0;
+function writeHeader(out: Buffer, header: CallHeader, { purses, pairChecks, tokens }: CallItems): number {
+  out.set(begin.of(header));
+  out[44] = header.probe ? 1 : 0;
   out.writeUInt32LE(purses.length, 45);
   out.writeUInt32LE(pairChecks.length, 49);
   out.writeUInt32LE(tokens.length, 53);
-  let at = 57;
-  for (let i = 0; i < FIXED_ROWS.length; i++, at += 8) out.writeDoubleLE(windowUs(FIXED_ROWS[i]!, windows), at);
-  return out.writeDoubleLE(windows.tokenMinute * 1000, at);
+  return HEADER_BYTES;
 }
+
+/** The header of a month with nothing in its call: nearly all of it stays the same from call to call. */
+class HeaderBegin {
+  readonly #bytes = Buffer.alloc(HEADER_BYTES);
+  #windows: Windows | null = null;
+  #month = 0;
+
+  of({ windows, month }: CallHeader): Buffer {
+    if (windows !== this.#windows || month !== this.#month) this.#write(windows, month);
+    return this.#bytes;
+  }
+
+  #write(windows: Windows, month: number): void {
+    this.#windows = windows;
+    this.#month = month;
+    const out = this.#bytes;
+    out.writeDoubleLE(windows.minute * 1000, 0);
+    out.writeDoubleLE(SPEND_TTL_SEC, 8);
+    out.writeDoubleLE(HOLD_LEASE_MS * 1000, 16);
+    out.writeUInt32LE(month, 24);
+    out.writeDoubleLE(monthStartSec(month), 28);
+    out.writeDoubleLE(monthEndSec(month), 36);
+    let at = 57;
+    for (let i = 0; i < FIXED_ROWS.length; i++, at += 8) out.writeDoubleLE(windowUs(FIXED_ROWS[i]!, windows), at);
+    out.writeDoubleLE(windows.tokenMinute * 1000, at);
+  }
+}
+
+const begin = new HeaderBegin();
 
 function writePurse(out: Buffer, start: number, item: PurseItem): number {
   const { purse, total, asked, holds } = item;

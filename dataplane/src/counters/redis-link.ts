@@ -8,6 +8,8 @@ import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import { ScriptFailure, type ScriptLink } from './script-link.js';
 import { SentinelWatch } from './sentinel-watch.js';
 
+/** A character for each byte, as commands are written. */
+const SCRIPT_BYTES = Buffer.from(SCRIPT).toString('latin1');
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MAX_MS = 500;
 const SLOTS_REFRESH_MS = 1_000;
@@ -96,7 +98,7 @@ export class RedisLink implements ScriptLink {
     this.#send('evalsha', SCRIPT_SHA, keys, argument, writerId, (error, reply) => {
       if (error === null) done(null, reply);
       else if (error.message.startsWith('NOSCRIPT')) {
-        this.#send('eval', SCRIPT, keys, argument, writerId, (again, late) => {
+        this.#send('eval', SCRIPT_BYTES, keys, argument, writerId, (again, late) => {
           if (again === null) done(null, late);
           else refused(again);
         });
@@ -177,6 +179,7 @@ class ScriptCommand extends Command {
     this.reject = (error) => queueMicrotask(() => done(error, null));
   }
 
+  /** A character of its texts is a byte: they are ASCII, all of them this program's, and the script's bytes. */
   override toWritable(): Buffer {
     // Script, number of keys, keys, argument, writer.
     const { args } = this;
@@ -185,16 +188,15 @@ class ScriptCommand extends Command {
     for (let i = 0; i < args.length - 2; i++) head += bulk(args[i] as string);
     head += `$${argument.length}\r\n`;
     const tail = `\r\n${bulk(args[args.length - 1] as string)}`;
-    const headBytes = Buffer.byteLength(head);
-    const out = Buffer.allocUnsafe(headBytes + argument.length + tail.length);
-    out.write(head, 0);
-    argument.copy(out, headBytes);
-    out.write(tail, headBytes + argument.length, 'latin1');
+    const out = Buffer.allocUnsafe(head.length + argument.length + tail.length);
+    out.write(head, 0, 'latin1');
+    out.set(argument, head.length);
+    out.write(tail, head.length + argument.length, 'latin1');
     return out;
   }
 }
 
-const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
 /** `turn`: which sentinel is asked first. */
 function openClient(access: RedisAccess, turn: number): Redis | Cluster {

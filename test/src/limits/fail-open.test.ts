@@ -1,4 +1,5 @@
 /** Fail-open (docs/contract.md#without-the-counter-store), with a real redis-server that fails in every way it can. */
+import { SCRIPT_SHA } from '@acg/dataplane/counters/admit-script';
 import { monthKey } from '@acg/dataplane/counters/purse';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -162,6 +163,8 @@ describe('counters, fail-open', () => {
     expect((await admit(counters, exhausted)).outcome).toBe('rpm');
     expect(metrics.uncheckedCount).toBe(0);
     expect(lines).toEqual([]);
+    // Byte for byte: under another name it would be sent with every call.
+    expect(await server.admin.script('EXISTS', SCRIPT_SHA)).toEqual([1]);
   });
 
   test('a late event loop does not open the gate: an answer that arrived in time counts', async () => {
