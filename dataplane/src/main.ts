@@ -13,7 +13,7 @@ import { setCollectorFlags } from './process/collector-flags.js';
 import { loadDataPlaneId } from './process/data-plane-id.js';
 import { EXIT } from './process/exit-codes.js';
 import { nativeServerProblem } from './process/native-server.js';
-import { quickenStringMethods } from './process/string-methods.js';
+import { quickenBuiltins } from './process/quick-builtins.js';
 import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './process/worker-fleet.js';
 import type { FromWorker, ToWorker } from './process/worker-process.js';
 
@@ -89,7 +89,7 @@ async function startGateway(config: Config, identity: GatewayIdentity, port: num
   if (problem !== null) fail(EXIT.config, problem);
   // Loaded here: the primary of a fleet needs none of it.
   const { Gateway } = await import('./gateway.js');
-  quickenStringMethods();
+  quickenBuiltins();
   const gateway = await Gateway.create(config, identity, log, (message) => {
     process.stderr.write(`dataplane: ${message}\n`);
     void stop(log, EXIT.unavailable);

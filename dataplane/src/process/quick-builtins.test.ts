@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
-import { quickenStringMethods } from './string-methods.js';
+import { quickenBuiltins } from './quick-builtins.js';
 
 test('methods of strings are quick again after somebody has made a class of String', () => {
   setFlagsFromString('--allow-natives-syntax');
@@ -8,6 +8,12 @@ test('methods of strings are quick again after somebody has made a class of Stri
   const makeClass = () => class extends String {};
   makeClass();
   expect(areQuick()).toBe(false);
-  quickenStringMethods();
+  quickenBuiltins();
   expect(areQuick()).toBe(true);
+});
+
+test.each(['Buffer', 'performance', 'process'] as const)('%s is a plain property, and the same', (name) => {
+  const before = globalThis[name];
+  quickenBuiltins();
+  expect(Object.getOwnPropertyDescriptor(globalThis, name)).toMatchObject({ value: before, writable: true });
 });
