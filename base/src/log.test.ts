@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createLogger, maskSecrets } from './log.js';
 
 test.each([
@@ -40,4 +42,84 @@ test.each(['authorization', 'password', 'token', 'secret', 'secretKey', 'credent
 
 test('log: a child logger masks like its parent', () => {
   expect(linesOf((log) => log.child({ token: 'plain text' }).info(`uses ${TOKEN}`))).not.toMatch(/plain text|acg_0/);
+});
+
+describe('standard output', () => {
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  /** A process that logs what it is told to, and says when it has. */
+  function logging(): ChildProcess {
+    const program = `
+      import { createLogger } from ${JSON.stringify(new URL('../dist/log.js', import.meta.url))};
+      const log = createLogger('test', 'info');
+      process.on('message', ({ lines, bytes, exit }) => {
+        if (exit) process.exit(7);
+        for (let i = 0; i < lines; i++) log.info({ i }, 'x'.repeat(bytes));
+        setImmediate(() => setImmediate(() => process.send('logged')));
+      });
+      process.send('ready');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    children.push(child);
+    return child;
+  }
+
+  const told = async (child: ChildProcess, what: object): Promise<void> => {
+    child.send(what);
+    expect(await once(child, 'message')).toContain('logged');
+  };
+
+  test('its reader goes away: the process goes on, and ends when it is told to', async () => {
+    const child = logging();
+    await once(child, 'message');
+    child.stdout!.destroy();
+    child.stderr!.destroy();
+    await told(child, { lines: 3, bytes: 10 });
+    await told(child, { lines: 3, bytes: 10 });
+    child.send({ exit: true });
+    expect(await once(child, 'exit')).toEqual([7, null]);
+  });
+
+  test('its reader sleeps: the process goes on, and says afterwards how many lines were lost', async () => {
+    const child = logging();
+    await once(child, 'message');
+    await told(child, { lines: 3_000, bytes: 1_000 });
+    let text = '';
+    child.stdout!.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    await expect.poll(() => text, { timeout: 20_000 }).toContain('log lines lost');
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const lost = lines.find(({ msg }) => String(msg).startsWith('log lines lost')).lines;
+    expect(lost).toBeGreaterThan(0);
+    expect(lines.filter(({ i }) => i !== undefined)).toHaveLength(3_000 - lost);
+  });
+
+  test('its reader sleeps: the process ends when it is told to', async () => {
+    const child = logging();
+    await once(child, 'message');
+    await told(child, { lines: 3_000, bytes: 1_000 });
+    child.send({ exit: true });
+    expect(await once(child, 'exit')).toEqual([7, null]);
+  });
+
+  test('what was logged last is there when the process ends', async () => {
+    const child = logging();
+    await once(child, 'message');
+    let text = '';
+    child.stdout!.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    await told(child, { lines: 50, bytes: 100 });
+    child.send({ exit: true });
+    await once(child, 'close');
+    expect(text.trimEnd().split('\n')).toHaveLength(50);
+  });
 });

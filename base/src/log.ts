@@ -3,11 +3,14 @@
  * path, and anything that looks like a gateway token, JWT, webhook secret or bearer credential is masked in the text.
  */
 import { type Logger, pino } from 'pino';
+import { ignore } from './ignore.js';
 
 export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Of lines that their reader has not taken, in memory; what comes then is lost, and counted. */
+const WAITING_BYTES_MAX = 1_048_576;
 const FIELDS = ['authorization', 'password', 'token', 'secret', 'secretKey', 'credentials', 'apiKey', 'cookie'];
 const SECRET_TEXT =
   /acg_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
@@ -20,10 +23,37 @@ export function maskSecrets(text: string): string {
   });
 }
 
-const print = (line: string): void => void process.stdout.write(line);
+/**
+ * The root logger of a process. `plane` is on every line; `write` gets each finished line: without it standard output
+ * does, which holds nothing up whatever becomes of its reader (docs/operations.md#logs).
+ */
+export function createLogger(plane: string, level: LogLevel, write?: (line: string) => void): Logger {
+  return write === undefined ? printingLogger(plane, level) : newLogger(plane, level, write);
+}
 
-/** The root logger of a process. `plane` is on every line; `write` gets each finished line. */
-export function createLogger(plane: string, level: LogLevel, write: (line: string) => void = print): Logger {
+function printingLogger(plane: string, level: LogLevel): Logger {
+  outliveReaders();
+  const { stdout } = process;
+  let lost = 0;
+  const log = newLogger(plane, level, (line) => {
+    if (stdout.writableLength > WAITING_BYTES_MAX) lost++;
+    else stdout.write(line);
+  });
+  stdout.on('drain', () => {
+    if (lost === 0) return;
+    const lines = lost;
+    lost = 0;
+    log.warn({ lines }, 'log lines lost: their reader was too slow');
+  });
+  return log;
+}
+
+/** A pipe that nobody reads any more is an error event of its stream, which would end the process. */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignore);
+}
+
+function newLogger(plane: string, level: LogLevel, write: (line: string) => void): Logger {
   return pino(
     {
       level,

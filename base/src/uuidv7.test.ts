@@ -13,7 +13,10 @@ test('uuidv7: carries the time, version 7 and variant 2, and does not repeat', (
 });
 
 test('uuidv7: any time of 48 bits is read back', () => {
-  const time = fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 1, 2 ** 32 - 1, 2 ** 32, 2 ** 48 - 1));
+  const time = fc.oneof(
+    fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    fc.constantFrom(0, 1, 2 ** 32 - 1, 2 ** 32, 2 ** 48 - 1),
+  );
   fc.assert(
     fc.property(time, fc.double({ min: 0, max: 0.99, noNaN: true }), (ms, part) => {
       const id = uuidv7(ms + part < ms + 1 ? ms + part : ms);

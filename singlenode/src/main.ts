@@ -7,6 +7,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
+import { outliveReaders } from '@acg/base/log';
 import { nativeServerProblem } from '@acg/dataplane/process/native-server';
 import { banner } from './banner.js';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
@@ -18,6 +19,7 @@ import { DamagedDataDirectory, loadSecrets } from './secrets.js';
 const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
 const say = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
 
+outliveReaders();
 const env = process.env;
 const dataDir = resolve(env.GATEWAY_DATA_DIR || '.gateway');
 let database: EmbeddedDatabase | null = null;
