@@ -269,6 +269,51 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
+  const keep = async ({ script, resolve }: ReturnType<typeof setUp>, name: string, orgId: string): Promise<void> => {
+    const one = resolve(name);
+    script.asked.at(-1)!.answer(found(1, { keyId: name, agentId: name, orgId }));
+    await one;
+  };
+
+  it.each([
+    ['entries', { entriesMax: 12 }],
+    ['bytes', { bytesMax: 12 * 5_100 }],
+  ])('one organization that calls with many tokens in turn takes no %s of others', async (_what, options) => {
+    const all = setUp(options);
+    for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
+    for (let i = 0; i < 200; i++) await keep(all, `hers ${i}`, 'hers');
+    const kept = [0, 1, 2].map((i) => all.cache.get(`theirs ${i}`, '')?.context?.orgId);
+    expect(kept).toEqual(['theirs', 'theirs', 'theirs']);
+    // The rest of the places is hers, and the newest are there.
+    expect(all.cache.size).toBeGreaterThan(10);
+    expect(all.cache.get('hers 199', '')?.context?.orgId).toBe('hers');
+    expect(all.cache.get('hers 0', '')).toBeNull();
+  });
+
+  it('who holds less than its share gets it, from whoever was not used for longest', async () => {
+    const all = setUp({ entriesMax: 12 });
+    for (let i = 0; i < 12; i++) await keep(all, `hers ${i}`, 'hers');
+    all.cache.get('hers 0', '');
+    for (let i = 0; i < 6; i++) await keep(all, `theirs ${i}`, 'theirs');
+    const kept = (name: string) => all.cache.get(name, '') !== null;
+    expect([0, 1, 2, 3, 4, 5].every((i) => kept(`theirs ${i}`))).toBe(true);
+    expect([kept('hers 0'), kept('hers 1'), kept('hers 11')]).toEqual([true, false, true]);
+    await keep(all, 'theirs 6', 'theirs');
+    expect(all.cache.size).toBe(12);
+  });
+
+  it('alone, an organization has all places, and keeps what it uses', async () => {
+    const all = setUp({ entriesMax: 4 });
+    for (let i = 0; i < 4; i++) await keep(all, `hers ${i}`, 'hers');
+    all.cache.get('hers 0', '');
+    await keep(all, 'hers 4', 'hers');
+    expect([all.cache.get('hers 0', '') !== null, all.cache.get('hers 1', ''), all.cache.size]).toEqual([
+      true,
+      null,
+      4,
+    ]);
+  });
+
   it('stays within its bytes', async () => {
     const { cache, script, resolve } = setUp({ bytesMax: 20_000 });
     for (let i = 0; i < 50; i++) {

@@ -117,7 +117,7 @@ export class ContextCache {
     this.#entries = new LRUCache({
       max: options.entriesMax,
       maxSize: options.bytesMax,
-      sizeCalculation: estimateBytes,
+      sizeCalculation: ({ bytes }) => bytes,
       dispose: (entry) => this.#index.remove(entry),
     });
     this.#refusals = new LRUCache({ max: options.refusalsMax });
@@ -261,11 +261,30 @@ export class ContextCache {
   #keep(cacheKey: string, context: AgentContext, revision: number, resolvedAtMs: number): Lookup {
     const jitter = 0.8 + 0.2 * this.#options.random();
     const refreshAtMs = resolvedAtMs + this.#options.ttlMs * jitter;
-    const entry: ContextEntry = { cacheKey, context, refusal: null, revision, resolvedAtMs, refreshAtMs };
+    const bytes = estimateBytes(context);
+    const entry: ContextEntry = { cacheKey, context, refusal: null, revision, bytes, resolvedAtMs, refreshAtMs };
     this.#refusals.delete(cacheKey);
+    if (!this.#entries.has(cacheKey)) this.#makeRoom(context.orgId, bytes);
     this.#entries.set(cacheKey, entry);
     if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // one above bytesMax is not kept
     return entry;
+  }
+
+  /**
+   * A full cache forgets what was used longest ago, except that an organization with more than its share of it makes
+   * room with its own: else one that calls with 100 000 tokens in turn would have everybody's contexts forgotten.
+   */
+  #makeRoom(orgId: string, bytes: number): void {
+    const { entriesMax, bytesMax } = this.#options;
+    const isFull = (): boolean => this.#entries.size >= entriesMax || this.#entries.calculatedSize + bytes > bytesMax;
+    while (isFull()) {
+      const { entries, bytes: held } = this.#index.shareOf(orgId);
+      const share = 1 / this.#index.organizations;
+      if (entries <= entriesMax * share && held <= bytesMax * share) return;
+      const oldest = this.#index.oldestOf(orgId);
+      if (oldest === null) return;
+      this.#entries.delete(oldest.cacheKey);
+    }
   }
 
   #keepRefusal(cacheKey: string, refusal: Refusal): Lookup {
@@ -286,7 +305,7 @@ const UPSTREAM_BYTES = 2_500;
  * Rough: fixed costs plus the strings that tenants choose the length of. Measured after a full collection on Node 20:
  * an agent of its own with one account is 5.6 KB with its places in the indexes.
  */
-function estimateBytes({ context }: ContextEntry): number {
+function estimateBytes(context: AgentContext): number {
   let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;
   for (const upstream of context.upstreams.values()) {
     bytes += UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);

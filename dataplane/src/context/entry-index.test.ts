@@ -10,6 +10,7 @@ const entry = (cacheKey: string): ContextEntry => ({
   context,
   refusal: null,
   revision: 1,
+  bytes: 10,
   resolvedAtMs: 0,
   refreshAtMs: 0,
 });
@@ -35,4 +36,28 @@ test.each([
   expect(named()).toEqual(['stays']);
   index.remove(stays);
   expect(named()).toEqual([]);
+});
+
+test('index: says what an organization holds, and what of it was put in first', () => {
+  const index = new EntryIndex();
+  const [first, second, third] = [entry('first'), entry('second'), entry('third')];
+  for (const one of [first, second, third]) index.add(one);
+  expect([index.shareOf('org-1'), index.organizations]).toEqual([{ entries: 3, bytes: 30 }, 1]);
+  index.remove(second);
+  index.remove(second);
+  expect(index.shareOf('org-1')).toEqual({ entries: 2, bytes: 20 });
+  expect(index.oldestOf('org-1')).toBe(first);
+  index.remove(first);
+  index.add(first); // resolved anew
+  expect(index.oldestOf('org-1')).toBe(third);
+  index.remove(third);
+  expect(index.oldestOf('org-1')).toBe(first);
+  index.remove(first);
+  expect([index.shareOf('org-1'), index.organizations, index.oldestOf('org-1')]).toEqual([
+    { entries: 0, bytes: 0 },
+    0,
+    null,
+  ]);
+  index.add(second);
+  expect([index.shareOf('org-1').entries, index.oldestOf('org-1')]).toEqual([1, second]);
 });

@@ -8,9 +8,18 @@ export interface ContextEntry {
   readonly context: AgentContext;
   readonly refusal: null;
   readonly revision: number;
+  /** About what it takes in memory. */
+  readonly bytes: number;
   readonly resolvedAtMs: number;
   /** Steady ms; moved on by a failed refresh. */
   refreshAtMs: number;
+}
+
+/** What an organization has in the cache. */
+interface Share {
+  bytes: number;
+  /** Goes on where it was: from the beginning it would pass all that has left before. */
+  readonly oldestFirst: Iterator<ContextEntry, undefined>;
 }
 
 type Buckets = Map<string, Set<ContextEntry>>;
@@ -20,6 +29,21 @@ export class EntryIndex {
   readonly #byAgent: Buckets = new Map();
   readonly #byProject: Buckets = new Map();
   readonly #byOrg: Buckets = new Map();
+  readonly #shares = new Map<string, Share>();
+
+  /** That have something cached. */
+  get organizations(): number {
+    return this.#shares.size;
+  }
+
+  shareOf(orgId: string): { readonly entries: number; readonly bytes: number } {
+    return { entries: this.#byOrg.get(orgId)?.size ?? 0, bytes: this.#shares.get(orgId)?.bytes ?? 0 };
+  }
+
+  /** Resolved longest ago: one that is in use is resolved anew now and then. The caller removes it. Null: there is none. */
+  oldestOf(orgId: string): ContextEntry | null {
+    return this.#shares.get(orgId)?.oldestFirst.next().value ?? null;
+  }
 
   add(entry: ContextEntry): void {
     const { context } = entry;
@@ -27,6 +51,12 @@ export class EntryIndex {
     put(this.#byAgent, context.agentId, entry);
     put(this.#byProject, context.projectId, entry);
     put(this.#byOrg, context.orgId, entry);
+    const share = this.#shares.get(context.orgId);
+    if (share !== undefined) share.bytes += entry.bytes;
+    else {
+      const oldestFirst = this.#byOrg.get(context.orgId)!.values();
+      this.#shares.set(context.orgId, { bytes: entry.bytes, oldestFirst });
+    }
   }
 
   remove(entry: ContextEntry): void {
@@ -34,7 +64,9 @@ export class EntryIndex {
     take(this.#byKey, context.keyId, entry);
     take(this.#byAgent, context.agentId, entry);
     take(this.#byProject, context.projectId, entry);
-    take(this.#byOrg, context.orgId, entry);
+    if (!take(this.#byOrg, context.orgId, entry)) return;
+    if (this.#byOrg.has(context.orgId)) this.#shares.get(context.orgId)!.bytes -= entry.bytes;
+    else this.#shares.delete(context.orgId);
   }
 
   /** A copy: the caller may remove while it walks. */
@@ -62,7 +94,10 @@ function put(buckets: Buckets, id: string, entry: ContextEntry): void {
   else bucket.add(entry);
 }
 
-function take(buckets: Buckets, id: string, entry: ContextEntry): void {
+/** False: it was not there. */
+function take(buckets: Buckets, id: string, entry: ContextEntry): boolean {
   const bucket = buckets.get(id);
-  if (bucket?.delete(entry) && bucket.size === 0) buckets.delete(id);
+  if (bucket?.delete(entry) !== true) return false;
+  if (bucket.size === 0) buckets.delete(id);
+  return true;
 }
