@@ -92,10 +92,12 @@ test('agents: paused with one click and back with another; deleted with its name
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Support bot is paused.').waitFor();
   expect(await status()).toBe('paused');
-  await visitor.inspect('agent-paused');
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Undo' }).click(); // at once: it is offered for some seconds only
   await page.getByText('Support bot may call again.').waitFor();
   expect(await status()).toBe('active');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await visitor.inspect('agent-paused');
 
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();

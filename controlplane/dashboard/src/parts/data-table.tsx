@@ -62,7 +62,7 @@ interface DataTableProps<Data, Row> {
 const BUTTONS = 'Actions';
 const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
 /** Below it a table has no room. */
-export const NARROW = '(max-width: 48em)';
+const NARROW = '(max-width: 48em)';
 const WIDE = '(min-width: 75em)';
 
 export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {

@@ -1,6 +1,7 @@
 /** A dialog that is a form: what the server has against it, its fields, and two buttons. */
-import { Button, Group, Modal, type ModalProps, Stack } from '@mantine/core';
+import { Button, Group, Modal, type ModalProps } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Form } from './form.js';
 import type { FormProblem } from './form-problem.js';
 
 interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
@@ -32,25 +33,17 @@ export function FormDialog({
 }: FormDialogProps) {
   return (
     <Modal {...modal} opened={opened} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          {children}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              {cancel}
-            </Button>
-            <Button type="submit" loading={pending} disabled={disabled} {...(color === undefined ? {} : { color })}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <Form problem={problem} onSubmit={onSubmit}>
+        {children}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" loading={pending} disabled={disabled} {...(color === undefined ? {} : { color })}>
+            {action}
+          </Button>
+        </Group>
+      </Form>
     </Modal>
   );
 }

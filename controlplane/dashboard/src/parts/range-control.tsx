@@ -1,5 +1,6 @@
 /** Chooses the time that figures are of: a period until now, or days of UTC. */
-import { Group, SegmentedControl, TextInput } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
+import { DayRange } from './day-range.js';
 import { PERIODS, type Period, periodOf } from './period-control.js';
 
 /** Of an address; to be spread into the defaults of a screen's own. */
@@ -42,22 +43,7 @@ export function RangeControl({ values, onChange }: RangeControlProps) {
           )
         }
       />
-      {days && (
-        <>
-          <TextInput
-            type="date"
-            label="From (UTC)"
-            value={values.start}
-            onChange={(event) => onChange({ start: event.currentTarget.value })}
-          />
-          <TextInput
-            type="date"
-            label="To (UTC)"
-            value={values.end}
-            onChange={(event) => onChange({ end: event.currentTarget.value })}
-          />
-        </>
-      )}
+      {days && <DayRange start={values.start} end={values.end} zone="(UTC)" onChange={onChange} />}
     </Group>
   );
 }

@@ -1,5 +1,5 @@
 /** The agent's gateway tokens. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
@@ -10,8 +10,10 @@ import { date } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
+import { NameInput } from '../../parts/name-input.js';
 import { Nothing } from '../../parts/nothing.js';
 import { SecretOnce } from '../../parts/secret-once.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
@@ -87,9 +89,9 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         }
       />
       <Modal opened={creating} onClose={dialog.close} title="New key">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
+        <Form
+          problem={problem}
+          onSubmit={() => {
             create.mutate(
               { name: name.trim(), agentId: agent.id },
               {
@@ -103,26 +105,20 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
             );
           }}
         >
-          <Stack gap="md">
-            {problem.above}
-            <TextInput
-              label="Name"
-              error={problem.at('name')}
-              description="Where it will be used, so that you know it again."
-              placeholder="production"
-              required
-              withAsterisk={false}
-              data-autofocus
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button type="submit" loading={create.isPending}>
-                Make the key
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          <NameInput
+            error={problem.at('name')}
+            description="Where it will be used, so that you know it again."
+            placeholder="production"
+            withAsterisk={false}
+            value={name}
+            onChange={setName}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={create.isPending}>
+              Make the key
+            </Button>
+          </Group>
+        </Form>
       </Modal>
       <SecretOnce title="Gateway token" secret={secret} onStored={() => setSecret(null)}>
         {secret !== null && (

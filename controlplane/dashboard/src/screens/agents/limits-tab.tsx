@@ -4,6 +4,7 @@ import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@manti
 import { useForm } from '@mantine/form';
 import { useWhyNot } from '../../api/role.js';
 import { toCents } from '../../format/format.js';
+import { BudgetInput } from '../../parts/budget-input.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { ThresholdInput, thresholdsProblem } from '../../parts/threshold-input.js';
@@ -65,12 +66,9 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-            <NumberInput
+            <BudgetInput
               label="Monthly budget in dollars"
-              placeholder="none"
-              prefix="$"
-              decimalScale={2}
-              {...numbers}
+              readOnly={readOnly}
               {...form.getInputProps('budget')}
               error={problem.at('budgetCentsMonthly')}
             />

@@ -1,6 +1,5 @@
 /** An agent, its provider's key and its token in one go; what has been made stays when a later step fails. */
-import { Button, Divider, Group, Modal, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core';
-
+import { Button, Divider, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +7,7 @@ import { useLocation } from 'wouter';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
+import { BudgetInput } from '../../parts/budget-input.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { SecretOnce } from '../../parts/secret-once.js';
@@ -112,13 +112,8 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
             error={problem.at('projectId')}
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
-          <NumberInput
+          <BudgetInput
             label="Monthly budget in dollars"
-            placeholder="none"
-            min={0}
-            decimalScale={2}
-            prefix="$"
-            hideControls
             disabled={made.agentId !== undefined}
             {...form.getInputProps('budget')}
             error={problem.at('budgetCentsMonthly')}

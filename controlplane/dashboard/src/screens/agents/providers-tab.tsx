@@ -7,6 +7,7 @@ import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { DataTable } from '../../parts/data-table.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
@@ -105,40 +106,37 @@ function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly o
   const provider = providers.data?.find((one) => one.slug === slug);
   const problem = formProblem(add.error, { ...LABELS, ...credentialLabels(provider?.credentialFields) });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      problem={problem}
+      onSubmit={() => {
         if (slug === null) return;
         add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
       }}
     >
-      <Stack gap="md">
-        {problem.above}
-        <Select
-          label="Provider"
-          error={problem.at('providerSlug') ?? problem.at('agent')}
-          data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
-          allowDeselect={false}
-          value={slug}
-          onChange={(value) => {
-            setSlug(value);
-            setCredentials({});
-          }}
+      <Select
+        label="Provider"
+        error={problem.at('providerSlug') ?? problem.at('agent')}
+        data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
+        allowDeselect={false}
+        value={slug}
+        onChange={(value) => {
+          setSlug(value);
+          setCredentials({});
+        }}
+      />
+      {provider !== undefined && (
+        <CredentialFields
+          fields={provider.credentialFields}
+          values={credentials}
+          onChange={setCredentials}
+          problem={problem}
         />
-        {provider !== undefined && (
-          <CredentialFields
-            fields={provider.credentialFields}
-            values={credentials}
-            onChange={setCredentials}
-            problem={problem}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={add.isPending}>
-            Test and add
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <Group justify="flex-end">
+        <Button type="submit" loading={add.isPending}>
+          Test and add
+        </Button>
+      </Group>
+    </Form>
   );
 }

@@ -1,5 +1,5 @@
 /** What happened that somebody should know of, and what of it is mailed. */
-import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Gauge, Mail } from 'lucide-react';
@@ -9,6 +9,7 @@ import { useMe } from '../../api/session.js';
 import { Ago } from '../../parts/ago.js';
 import { callsForSomebody, markSeen, seenUntil } from '../../parts/alert-news.js';
 import { DataTable } from '../../parts/data-table.js';
+import { DayRange } from '../../parts/day-range.js';
 import { EVENT_NAMES, eventName } from '../../parts/event-name.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { Nothing } from '../../parts/nothing.js';
@@ -86,18 +87,7 @@ export function Alerts() {
           value={values.event}
           onChange={(event) => set({ event: event.currentTarget.value })}
         />
-        <TextInput
-          label="From"
-          type="date"
-          value={values.start}
-          onChange={(event) => set({ start: event.currentTarget.value })}
-        />
-        <TextInput
-          label="To"
-          type="date"
-          value={values.end}
-          onChange={(event) => set({ end: event.currentTarget.value })}
-        />
+        <DayRange start={values.start} end={values.end} onChange={set} />
         {values.agent !== '' && (
           <Button variant="default" onClick={() => set({ agent: '' })}>
             All agents’

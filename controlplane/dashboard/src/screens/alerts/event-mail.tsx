@@ -7,6 +7,7 @@ import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { EVENT_NAMES, eventName } from '../../parts/event-name.js';
 import { Failure } from '../../parts/failure.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 
@@ -60,36 +61,28 @@ function Choice({ preference, onClose }: ChoiceProps) {
   });
   const problem = formProblem(save.error, { events: 'Events' });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
-      <Stack gap="md">
-        {problem.above}
-        <Text size="sm">To {email}, at most one mail in 15 minutes, with all that happened meanwhile.</Text>
-        {!emailVerified && (
-          <Alert color="yellow" variant="light" title="Your address is not confirmed yet">
-            Follow the link in the mail of your sign-up; until then no events are mailed.
-          </Alert>
-        )}
-        <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
-          <Stack gap="xs" mt="xs">
-            {EVENT_NAMES.map((name) => (
-              <Checkbox key={name} value={name} label={eventName(name)} disabled={!emailVerified} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending} disabled={!emailVerified}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form problem={problem} onSubmit={() => save.mutate()}>
+      <Text size="sm">To {email}, at most one mail in 15 minutes, with all that happened meanwhile.</Text>
+      {!emailVerified && (
+        <Alert color="yellow" variant="light" title="Your address is not confirmed yet">
+          Follow the link in the mail of your sign-up; until then no events are mailed.
+        </Alert>
+      )}
+      <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
+        <Stack gap="xs" mt="xs">
+          {EVENT_NAMES.map((name) => (
+            <Checkbox key={name} value={name} label={eventName(name)} disabled={!emailVerified} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={save.isPending} disabled={!emailVerified}>
+          Save
+        </Button>
+      </Group>
+    </Form>
   );
 }

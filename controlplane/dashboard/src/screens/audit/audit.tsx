@@ -5,6 +5,7 @@ import { Download } from 'lucide-react';
 import { useWhyNot } from '../../api/role.js';
 import { Ago } from '../../parts/ago.js';
 import { DataTable } from '../../parts/data-table.js';
+import { DayRange } from '../../parts/day-range.js';
 import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
@@ -55,18 +56,7 @@ function Trail() {
           value={values.action}
           onChange={(event) => set({ action: event.currentTarget.value.trim() }, { replace: true })}
         />
-        <TextInput
-          label="From"
-          type="date"
-          value={values.start}
-          onChange={(event) => set({ start: event.currentTarget.value })}
-        />
-        <TextInput
-          label="To"
-          type="date"
-          value={values.end}
-          onChange={(event) => set({ end: event.currentTarget.value })}
-        />
+        <DayRange start={values.start} end={values.end} onChange={set} />
         {values.actor !== '' && (
           <Button variant="default" onClick={() => set({ actor: '' })}>
             Everybody’s

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
+import { NameInput } from '../../parts/name-input.js';
 import { type Key, refreshKeys } from './key-list.js';
 
 interface EditKeyProps {
@@ -50,16 +51,7 @@ export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
       pending={save.isPending}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        error={problem.at('name')}
-        required
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameInput error={problem.at('name')} value={name} onChange={setName} />
       <TextInput
         label="Ends"
         error={problem.at('expiresAt')}

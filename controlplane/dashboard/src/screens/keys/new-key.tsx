@@ -1,10 +1,11 @@
 /** Makes a key, for one agent or for several; each scope says what it means before it is chosen. */
-import { NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Radio, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
+import { NameInput } from '../../parts/name-input.js';
 import { useCreateKey, useProjects } from '../../resources/agents.js';
 
 const SCOPES = [
@@ -65,17 +66,12 @@ export function NewKey({ onClose, onMade }: NewKeyProps) {
       disabled={!ready}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
+      <NameInput
         error={problem.at('name')}
         description="Where it will be used, so that you know it again."
         placeholder="production"
-        required
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
         value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        onChange={setName}
       />
       <Radio.Group label="It speaks for" value={scope} onChange={(value) => setScope(value as Scope)}>
         <Stack gap="xs" mt="xs">

@@ -1,11 +1,12 @@
 /** Makes a project, or changes its name and budget. */
-import { NumberInput, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { toCents, typedDollars } from '../../format/format.js';
+import { BudgetInput } from '../../parts/budget-input.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
+import { NameInput } from '../../parts/name-input.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
 
@@ -42,26 +43,11 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
       pending={save.isPending}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        error={problem.at('name')}
-        required
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <NumberInput
+      <NameInput error={problem.at('name')} value={name} onChange={setName} />
+      <BudgetInput
         label="Budget a month in dollars"
         error={problem.at('budgetCentsMonthly')}
         description="For all its agents together; calls above it are refused. Empty: no budget."
-        placeholder="none"
-        prefix="$"
-        hideControls
-        min={0}
-        decimalScale={2}
-        thousandSeparator=","
         value={budget}
         onChange={setBudget}
       />

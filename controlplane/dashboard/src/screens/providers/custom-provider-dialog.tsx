@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
+import { NameInput } from '../../parts/name-input.js';
 import type { OwnProvider } from './provider.js';
 import { RequestPreview } from './sent-as.js';
 
@@ -76,16 +77,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       pending={save.isPending}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        error={problem.at('displayName')}
-        required
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
-        value={displayName}
-        onChange={(event) => setDisplayName(event.currentTarget.value)}
-      />
+      <NameInput error={problem.at('displayName')} value={displayName} onChange={setDisplayName} />
       <TextInput
         label="Slug"
         error={problem.at('slug')}

@@ -1,9 +1,10 @@
 /** Stores a credential that many agents will use. */
-import { NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
+import { NameInput } from '../../parts/name-input.js';
 import { useProjects, useProviders } from '../../resources/agents.js';
 import { type SharedCredential, useAddShared } from '../../resources/credentials.js';
 import { ProviderSelect } from './provider-select.js';
@@ -40,18 +41,13 @@ export function NewShared({ onClose, onAdded }: NewSharedProps) {
       pending={add.isPending}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
+      <NameInput
         description="For you, to tell it from others."
         placeholder="OpenAI, production"
-        required
         withAsterisk={false}
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
         error={problem.at('name')}
         value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        onChange={setName}
       />
       <ProviderSelect
         value={providerSlug}

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { count } from '../../format/format.js';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { Failure } from '../../parts/failure.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { toast, toastFailure } from '../../parts/toast.js';
@@ -49,9 +50,9 @@ function Share({ credential }: { readonly credential: SharedCredential }) {
   const share = useShareWith();
   const problem = formProblem(share.error, LABELS);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      problem={problem}
+      onSubmit={() => {
         const body = { agentId, providerSlug: credential.providerSlug, credentialId: credential.id };
         share.mutate(body, {
           onSuccess: () => {
@@ -60,31 +61,29 @@ function Share({ credential }: { readonly credential: SharedCredential }) {
           },
         });
       }}
+      gap="sm"
     >
-      <Stack gap="sm">
-        {problem.above}
-        <AgentChoice
-          label="Share with"
-          placeholder="Another agent"
-          value={agentId}
-          error={problem.at('agent') ?? problem.at('agentId') ?? problem.at('credentialId')}
-          onChange={(next) => {
-            setAgentId(next);
-            share.reset();
-          }}
-        />
-        <Group>
-          <GuardedButton
-            needs="admin"
-            type="submit"
-            loading={share.isPending}
-            whyNot={agentId === '' ? 'Choose an agent first.' : null}
-          >
-            Share
-          </GuardedButton>
-        </Group>
-      </Stack>
-    </form>
+      <AgentChoice
+        label="Share with"
+        placeholder="Another agent"
+        value={agentId}
+        error={problem.at('agent') ?? problem.at('agentId') ?? problem.at('credentialId')}
+        onChange={(next) => {
+          setAgentId(next);
+          share.reset();
+        }}
+      />
+      <Group>
+        <GuardedButton
+          needs="admin"
+          type="submit"
+          loading={share.isPending}
+          whyNot={agentId === '' ? 'Choose an agent first.' : null}
+        >
+          Share
+        </GuardedButton>
+      </Group>
+    </Form>
   );
 }
 

@@ -1,11 +1,12 @@
 /** Makes a management token. */
-import { NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
+import { NameInput } from '../../parts/name-input.js';
 
 const ROLES = ['viewer', 'member', 'admin'] as const;
 
@@ -39,17 +40,7 @@ export function NewToken({ onClose, onMade }: NewTokenProps) {
       pending={make.isPending}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        error={problem.at('name')}
-        placeholder="ci"
-        required
-        maxLength={200}
-        data-autofocus
-        autoComplete="off"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameInput error={problem.at('name')} placeholder="ci" value={name} onChange={setName} />
       <NativeSelect
         label="Role"
         error={problem.at('role')}

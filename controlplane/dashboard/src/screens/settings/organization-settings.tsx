@@ -1,5 +1,5 @@
 /** Name and budget of the organization. */
-import { Card, Group, NumberInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Card, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
@@ -7,7 +7,9 @@ import { ME, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { cents, toCents, typedDollars } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
+import { BudgetInput } from '../../parts/budget-input.js';
 import { Failure } from '../../parts/failure.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { toast } from '../../parts/toast.js';
@@ -51,50 +53,36 @@ function Settings({ organization }: { readonly organization: Organization }) {
   });
   const problem = formProblem(save.error, LABELS);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
-      <Stack gap="md">
-        {problem.above}
-        <TextInput
-          label="Name"
-          required
-          withAsterisk={false}
-          maxLength={80}
-          autoComplete="organization"
-          error={problem.at('name')}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <NumberInput
-          label="Budget a month in dollars"
-          description="For all agents together; calls above it are refused. Empty: no budget."
-          placeholder="none"
-          prefix="$"
-          min={0}
-          decimalScale={2}
-          thousandSeparator=","
-          hideControls
-          error={problem.at('budgetCentsMonthly')}
-          value={budget}
-          onChange={setBudget}
-        />
-        <ThisMonth budgetCents={before} />
-        <Group justify="flex-end">
-          <GuardedButton
-            needs="admin"
-            type="submit"
-            loading={save.isPending}
-            whyNot={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
-          >
-            Save
-          </GuardedButton>
-        </Group>
-      </Stack>
-    </form>
+    <Form problem={problem} onSubmit={() => save.mutate()}>
+      <TextInput
+        label="Name"
+        required
+        withAsterisk={false}
+        maxLength={80}
+        autoComplete="organization"
+        error={problem.at('name')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <BudgetInput
+        label="Budget a month in dollars"
+        description="For all agents together; calls above it are refused. Empty: no budget."
+        error={problem.at('budgetCentsMonthly')}
+        value={budget}
+        onChange={setBudget}
+      />
+      <ThisMonth budgetCents={before} />
+      <Group justify="flex-end">
+        <GuardedButton
+          needs="admin"
+          type="submit"
+          loading={save.isPending}
+          whyNot={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
+        >
+          Save
+        </GuardedButton>
+      </Group>
+    </Form>
   );
 }
 

@@ -1,9 +1,10 @@
 /** Changes the password; every other session ends with the old one. */
-import { Button, Card, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, PasswordInput, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
+import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
 
@@ -32,39 +33,31 @@ export function Password() {
       <Text size="sm" c="dimmed" mb="md">
         All your other sessions end when it changes.
       </Text>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="md">
-          {problem.above}
-          <PasswordInput
-            label="Current password"
-            {...problem.atSecret('currentPassword')}
-            required
-            autoComplete="current-password"
-            value={current}
-            onChange={(event) => setCurrent(event.currentTarget.value)}
-          />
-          <PasswordInput
-            label="New password"
-            {...problem.atSecret('newPassword')}
-            description={`At least ${MIN_LENGTH} characters.`}
-            required
-            minLength={MIN_LENGTH}
-            autoComplete="new-password"
-            value={next}
-            onChange={(event) => setNext(event.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
-              Change password
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <Form problem={problem} onSubmit={() => save.mutate()}>
+        <PasswordInput
+          label="Current password"
+          {...problem.atSecret('currentPassword')}
+          required
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="New password"
+          {...problem.atSecret('newPassword')}
+          description={`At least ${MIN_LENGTH} characters.`}
+          required
+          minLength={MIN_LENGTH}
+          autoComplete="new-password"
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Change password
+          </Button>
+        </Group>
+      </Form>
     </Card>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
+import { BudgetInput } from '../../parts/budget-input.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { useProjects } from '../../resources/agents.js';
@@ -49,13 +50,9 @@ export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) 
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
         )}
-        <NumberInput
+        <BudgetInput
           label="Monthly budget in dollars"
           description="Calls above it are refused. Empty: no budget."
-          prefix="$"
-          min={0}
-          decimalScale={2}
-          hideControls
           {...form.getInputProps('budget')}
           error={problem.at('budgetCentsMonthly')}
         />
