@@ -11,16 +11,7 @@
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvent } from '../events/outbox.js';
-
-/** An agent's month before and after some spend was added. */
-interface SpendChange {
-  readonly agentId: string;
-  readonly orgId: string;
-  /** `YYYY-MM` (UTC) */
-  readonly month: string;
-  readonly beforeNanos: number;
-  readonly afterNanos: number;
-}
+import type { SpendChange } from '../ledger/ingest.js';
 
 interface BudgetedAgent {
   readonly id: string;

@@ -22,10 +22,10 @@ import { SKETCH_BYTES_COMPACT, Sketch } from './sketch.js';
 import type { UsageEntry } from './usage-entry.js';
 
 /** An agent's month before and after a batch. */
-interface SpendChange {
+export interface SpendChange {
   readonly agentId: string;
   readonly orgId: string;
-  /** `YYYY-MM` */
+  /** `YYYY-MM` (UTC) */
   readonly month: string;
   readonly beforeNanos: number;
   readonly afterNanos: number;

@@ -217,18 +217,21 @@ export interface MonthTotal {
   readonly ledgerNanos: number;
 }
 
+const monthSums = (tx: Tx, sums: readonly MonthSum[]) => tx`
+  select * from unnest(
+    ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.month)}::text::text[],
+    ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
+    ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
+  ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)`;
+
 /** Adds to the months' spend; returns the new totals. */
 export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<readonly MonthTotal[]> {
   if (sums.length === 0) return [];
   return tx<MonthTotal[]>`
     insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
-    select * from unnest(
-      ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
-      ${arrayLiteral(sums, (s) => s.month)}::text::text[],
-      ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
-      ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
-      ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
-    ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)
+    ${monthSums(tx, sums)}
     order by agent_id, month
     on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
       ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
@@ -239,14 +242,7 @@ export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
 export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<void> {
   if (sums.length === 0) return;
   await tx`
-    with spent as (
-      select * from unnest(
-        ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
-        ${arrayLiteral(sums, (s) => s.month)}::text::text[],
-        ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
-        ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
-        ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
-      ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)),
+    with spent as (${monthSums(tx, sums)}),
     scoped as (
       select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
       union all

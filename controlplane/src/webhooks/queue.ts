@@ -33,8 +33,6 @@ interface ClaimOptions {
   readonly orgs: readonly OrgRoom[];
   /** {@link Claim.next} of the claim before; null: from the first endpoint. */
   readonly after: string | null;
-  /** Endpoints with pending deliveries that one claim looks at, paused ones included. */
-  readonly endpointsMax?: number;
 }
 
 interface Claim {
@@ -43,25 +41,25 @@ interface Claim {
   readonly next: string | null;
 }
 
+/** Endpoints with pending deliveries that one claim looks at, paused ones included. */
 const ENDPOINTS_MAX = 10_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Due deliveries of active endpoints, organization by organization in turn, the oldest of each first. It walks from endpoint to endpoint through the index of pending
- * deliveries (a loose index scan), so a long queue of one endpoint costs the others nothing; with more endpoints than
- * one claim looks at, the next goes on behind the last, so that none starves.
+ * Due deliveries of active endpoints, organization by organization in turn, the oldest of each first. It walks from
+ * endpoint to endpoint through the index of pending deliveries (a loose index scan), so a long queue of one endpoint costs
+ * the others nothing; with more endpoints than one claim looks at, the next goes on behind the last, so that none starves.
  */
 export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
-  const { after, endpointsMax = ENDPOINTS_MAX } = options;
   const rows = await sql<ClaimRow[]>`
     with recursive waiting as (
       (select endpoint_id, 1 as position from webhook_deliveries
-        where status = 'pending' and endpoint_id > ${after ?? BEFORE_ALL}::uuid order by endpoint_id limit 1)
+        where status = 'pending' and endpoint_id > ${options.after ?? BEFORE_ALL}::uuid order by endpoint_id limit 1)
       union all
       select (select d.endpoint_id from webhook_deliveries d
                where d.status = 'pending' and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1),
              w.position + 1
-        from waiting w where w.endpoint_id is not null and w.position < ${endpointsMax}),
+        from waiting w where w.endpoint_id is not null and w.position < ${ENDPOINTS_MAX}),
     ready as (
       select e.id, e.org_id, coalesce(r.room, ${options.room}::integer) as room,
              coalesce(o.room, ${options.orgRoom}::integer) as org_room
