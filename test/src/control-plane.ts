@@ -10,15 +10,9 @@ import { type Config, loadConfig, outboxDirectory } from '@acg/controlplane/conf
 import type { Role } from '@acg/controlplane/http/access';
 import { buildService, type Service } from '@acg/controlplane/service';
 import { afterAll, beforeAll } from 'vitest';
+import { type ApiResponse, type CallOptions, callApi } from './api-call.js';
 import { SecretsInPlay } from './secrets-in-play.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
-
-export interface ApiResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted field by field
-  readonly body: any;
-}
 
 export interface Member {
   readonly userId: string;
@@ -26,12 +20,6 @@ export interface Member {
   readonly token: string;
   /** With the header `cookie`, the session is that cookie's instead of the member's own. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiResponse>;
-}
-
-interface CallOptions {
-  readonly token?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestControlPlane {
@@ -44,7 +32,6 @@ export interface TestControlPlane {
   /** `host:port` for data planes. */
   readonly grpcAddress: string;
   readonly env: Readonly<Record<string, string>>;
-  /** One HTTP call; `token` null sends no Authorization. */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** A new organization (or a member of an existing one) made directly in the database, with a session token. */
   member(role: Role, orgId?: string): Promise<Member>;
@@ -94,22 +81,7 @@ export async function startControlPlane(
   const { port, grpcPort, metricsPort } = await service.start();
   const url = `http://127.0.0.1:${port}`;
   const tokens = new SessionTokens(config.jwtSecrets);
-  const call: TestControlPlane['call'] = async (method, path, { token = null, body, headers: extra = {} } = {}) => {
-    const headers: Record<string, string> = { ...extra };
-    if (token !== null) headers.authorization = `Bearer ${token}`;
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
-    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
-    secrets.collect(`${method} ${path}`, body);
-    if (path !== '/v1/openapi.json') secrets.collect(`${method} ${path}`, answer.body); // names of fields
-    return answer;
-  };
+  const call: TestControlPlane['call'] = (method, path, options = {}) => callApi(url, method, path, options, secrets);
   return {
     config,
     service,

@@ -1,7 +1,7 @@
 /** One organization with very many agents among many with one: skewed as real tenants are. */
 import type { Sql } from '@acg/controlplane/db/sql';
 
-export interface TenantSeed {
+interface TenantSeed {
   readonly bigAgents: number;
   readonly smallOrgs: number;
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Secret } from '@acg/base/secret';
-import type { ApiResponse } from './control-plane.js';
+import { type ApiResponse, callApi } from './api-call.js';
 import { freePort } from './free-port.js';
 import { TestPlane } from './plane-process.js';
 import { SecretsInPlay } from './secrets-in-play.js';
@@ -121,21 +121,8 @@ export class Stack {
     return { plane, url: `http://127.0.0.1:${ready.port}`, metricsUrl };
   }
 
-  async call(method: string, path: string, token: string | null, body?: unknown): Promise<ApiResponse> {
-    const headers: Record<string, string> = {};
-    if (token !== null) headers.authorization = `Bearer ${token}`;
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    const response = await fetch(this.apiUrl + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
-    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
-    this.#secrets.collect(`${method} ${path}`, body);
-    this.#secrets.collect(`${method} ${path}`, answer.body);
-    return answer;
+  call(method: string, path: string, token: string | null, body?: unknown): Promise<ApiResponse> {
+    return callApi(this.apiUrl, method, path, { token, body }, this.#secrets);
   }
 
   /** Signs a new organization up. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Worker, workerData } from 'node:worker_threads';
 import { call } from './neighbour.js';
 
-export interface AttackerOptions {
+interface AttackerOptions {
   readonly url: string;
   /** Asked in turn. */
   readonly paths: readonly string[];

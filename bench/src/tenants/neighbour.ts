@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { percentile } from '../statistics.js';
 
-export interface NeighbourFigure {
+interface NeighbourFigure {
   readonly calls: number;
   readonly errors: number;
   readonly p50Ms: number;

@@ -13,7 +13,7 @@ const DEAD_NAMES = 40;
 const PORT = 8080;
 const HOST = '127.0.1.80';
 
-export interface SlowNames {
+interface SlowNames {
   readonly url: string;
   readonly token: string;
   readonly paths: readonly string[];

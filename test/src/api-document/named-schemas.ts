@@ -8,7 +8,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const SOURCES = fileURLToPath(new URL('../../../controlplane/src/', import.meta.url));
 const TYPE_NAME = /^[A-Z][A-Za-z0-9]*$/;
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export interface Node {
   [key: string]: unknown;
 }

@@ -12,7 +12,7 @@ export interface FaultTrace extends Interval {
   readonly action: Action;
 }
 
-export const CALL_KINDS = ['chat', 'stream', 'upload', 's3', 'echo', 'websocket'] as const;
+const CALL_KINDS = ['chat', 'stream', 'upload', 's3', 'echo', 'websocket'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** The gateway's own answer instead of the provider's. */
@@ -74,6 +74,18 @@ export interface AgentTerms {
   readonly hardBudget: boolean;
   readonly refusesWithoutStore: boolean;
 }
+
+/** Without limits, but for `fields`. */
+export const termsOf = (agent: string, fields: Partial<AgentTerms> = {}): AgentTerms => ({
+  agent,
+  rpmLimit: null,
+  rpdLimit: null,
+  tpmLimit: null,
+  budgetNanos: null,
+  hardBudget: false,
+  refusesWithoutStore: false,
+  ...fields,
+});
 
 export const overlaps = (a: Interval, b: Interval): boolean => a.from <= b.to && b.from <= a.to;
 

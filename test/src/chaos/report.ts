@@ -12,7 +12,7 @@ import { budgetEventsDelivered } from './invariants/webhooks.js';
 import type { LedgerView } from './ledger-view.js';
 import { storeAwayIn, united } from './store-away.js';
 
-export interface Report {
+interface Report {
   /** Invariant → what breaks it. */
   readonly broken: Readonly<Record<string, readonly string[]>>;
   readonly facts: readonly string[];

@@ -11,7 +11,7 @@ const TALK_MS = 100;
 const NORMAL = 1000;
 const BROKEN = 1006;
 
-export interface SocketCall {
+interface SocketCall {
   readonly id: string;
   readonly agent: string;
   readonly plane: Victim;

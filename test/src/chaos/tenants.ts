@@ -2,11 +2,11 @@
  * Two organizations with their agents: without limits that bind, with limits per minute, with hard and soft budgets, and
  * one of its own for each burst.
  */
-import type { ApiResponse } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
 import { REAL } from '../providers/credentials.js';
 import type { Stack, Tenant } from '../stack.js';
 import type { BurstKind, PlannedBurst } from './burst-plan.js';
-import type { AgentTerms } from './history.js';
+import { type AgentTerms, termsOf } from './history.js';
 import { OWN_KEY } from './provider-settings.js';
 
 export interface ChaosAgent extends AgentTerms {
@@ -83,17 +83,6 @@ export async function makeTenants(stack: Stack, options: TenantOptions): Promise
   );
   return { agents: [...lasting, ...steady, ...burstAgents], lasting, steady, bursts: burstAgents, webhookSecrets };
 }
-
-const termsOf = (agent: string, fields: Partial<AgentTerms>): AgentTerms => ({
-  agent,
-  rpmLimit: null,
-  rpdLimit: null,
-  tpmLimit: null,
-  budgetNanos: null,
-  hardBudget: false,
-  refusesWithoutStore: false,
-  ...fields,
-});
 
 function lastingTerms(organization: string, minutes: number): AgentTerms[] {
   const cents = (perMinute: number): number => Math.max(1, Math.round(perMinute * minutes)) * CENT_NANOS;

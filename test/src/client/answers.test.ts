@@ -4,7 +4,8 @@ import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { type ApiResponse, useControlPlane } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
+import { useControlPlane } from '../control-plane.js';
 import { callExample, covered, exampleOf } from '../controlplane/examples/index.js';
 
 const plane = useControlPlane();

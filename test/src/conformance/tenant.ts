@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@acg/controlplane/http/access';
 import { expect } from 'vitest';
-import type { ApiResponse, TestControlPlane } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
+import type { TestControlPlane } from '../control-plane.js';
 
 export const PASSWORD = 'a password of some length';
 export const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
-import { type ApiResponse, type Member, useControlPlane } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
+import { type Member, useControlPlane } from '../control-plane.js';
 import type { ExampleCall } from './examples/example.js';
 import { callExample, covered, EXAMPLES, exampleOf } from './examples/index.js';
 

@@ -145,7 +145,8 @@ test.each([
     '/v1/webhooks': { url: 'http://127.0.0.1:9/hook', events: ['agent.created'] },
   }[path];
   const key = randomUUID();
-  const secretOf = (answer: unknown) => field.split('.').reduce((at: any, name) => at[name], answer) as string;
+  const secretOf = (answer: unknown) =>
+    field.split('.').reduce((at, name) => (at as Record<string, unknown>)[name], answer) as string;
   const [first, again] = [await post(owner, key, path, body), await post(owner, key, path, body)];
   expect([first.status, again.status]).toEqual([201, 201]);
   const secret = secretOf(first.body);

@@ -5,7 +5,8 @@
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
-import { type ApiResponse, type Member, type TestControlPlane, useControlPlane } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
+import { type Member, type TestControlPlane, useControlPlane } from '../control-plane.js';
 import { SecretsInPlay } from '../secrets-in-play.js';
 import { readAllRows } from './database-rows.js';
 import { callExample, covered, exampleOf } from './examples/index.js';

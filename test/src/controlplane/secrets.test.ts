@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type ApiResponse, useControlPlane } from '../control-plane.js';
+import type { ApiResponse } from '../api-call.js';
+import { useControlPlane } from '../control-plane.js';
 import { formsOf } from '../secrets-in-play.js';
 
 const SMTP_FREE = { LOG_LEVEL: 'trace', WEBHOOK_RETRY_DELAYS_MS: '10,10,10' };

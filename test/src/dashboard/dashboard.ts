@@ -22,7 +22,7 @@ const SIZES = [
 const NARROWEST = { width: 360, height: 740 } as const;
 
 /** Somebody who uses the dashboard, with a browser of their own. */
-export class Visitor {
+class Visitor {
   readonly #problems: string[] = [];
   readonly #expected: { readonly status: number; readonly path: RegExp }[] = [];
   readonly #expectedErrors: RegExp[] = [];
@@ -148,7 +148,7 @@ export class Visitor {
   }
 }
 
-export interface Dashboard {
+interface Dashboard {
   readonly stack: Stack;
   /** A new context with an empty page. `url` is where it goes, the control plane's own if absent. */
   open(url?: string): Promise<Visitor>;

@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 /** What the probes go to: a server in this process, or a whole gateway elsewhere. */
-export interface ProbedGateway {
+interface ProbedGateway {
   readonly port: number;
   /** Exceptions in handlers, as far as it tells. */
   readonly bugs: number;

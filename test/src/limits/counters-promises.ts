@@ -40,7 +40,7 @@ export const request = ({ providerSlug = 'openai', holdNanos = 0, ...terms }: Te
   holdNanos,
 });
 
-export interface TestRequest extends TestTerms {
+interface TestRequest extends TestTerms {
   readonly providerSlug?: string;
   readonly holdNanos?: number;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentTerms, CallTrace, FaultTrace } from '../history.js';
+import { type AgentTerms, type CallTrace, type FaultTrace, termsOf } from '../history.js';
 import { answersExplained } from './answers.js';
-import { brokenCall, call, fault, refusedCall, T0, terms } from './made-history.js';
+import { brokenCall, call, fault, refusedCall, T0 } from './made-history.js';
 
 interface Made {
   readonly faults?: readonly FaultTrace[];
@@ -11,7 +11,7 @@ interface Made {
 
 function look(one: CallTrace, { faults = [], agent = {}, storeAway = false }: Made = {}): string[] {
   const gaps = storeAway ? [{ from: T0, to: T0 + 10 }] : [];
-  return answersExplained({ agents: [terms('wide', agent)], calls: [one], faults, storeAway: gaps });
+  return answersExplained({ agents: [termsOf('wide', agent)], calls: [one], faults, storeAway: gaps });
 }
 
 const socket = (closeCode: number): CallTrace => call('a', { kind: 'websocket', status: 101, closeCode });

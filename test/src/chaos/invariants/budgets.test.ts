@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { CallTrace, FaultTrace, Interval } from '../history.js';
+import { type CallTrace, type FaultTrace, type Interval, termsOf } from '../history.js';
 import { hardBudgetsKept, hardSpends } from './budgets.js';
-import { brokenCall, call, fault, record, T0, terms } from './made-history.js';
+import { brokenCall, call, fault, record, T0 } from './made-history.js';
 
-const HARD = terms('hard', { hardBudget: true, budgetNanos: 20 });
+const HARD = termsOf('hard', { hardBudget: true, budgetNanos: 20 });
 
 function broken(
   calls: readonly CallTrace[],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CallTrace, FaultTrace, Interval } from '../history.js';
+import { type CallTrace, type FaultTrace, type Interval, termsOf } from '../history.js';
 import { noLateAdmissions, TOLD_MS } from './late-admissions.js';
 import { WINDOW_MS } from './limits.js';
-import { call, fault, record, sighting, T0, terms } from './made-history.js';
+import { call, fault, record, sighting, T0 } from './made-history.js';
 
-const SOFT = terms('soft', { budgetNanos: 20 });
-const TOKENS = terms('soft', { tpmLimit: 6 });
+const SOFT = termsOf('soft', { budgetNanos: 20 });
+const TOKENS = termsOf('soft', { tpmLimit: 6 });
 /** Two calls that use up the limit, and are known to have done so from there on. */
 const TOLD = T0 + 100 + TOLD_MS;
 

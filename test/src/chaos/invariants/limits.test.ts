@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { CallTrace } from '../history.js';
+import { type CallTrace, termsOf } from '../history.js';
 import { limitsKept, WINDOW_MS } from './limits.js';
-import { call, sighting, T0, terms } from './made-history.js';
+import { call, sighting, T0 } from './made-history.js';
 
-const AGENT = terms('narrow', { rpmLimit: 2 });
+const AGENT = termsOf('narrow', { rpmLimit: 2 });
 
 /** Calls that were sent and seen at these ms. */
 function made(times: readonly (readonly [sent: number, seen: number])[], storeAway: readonly [number, number][] = []) {
@@ -71,14 +71,14 @@ test('limits: calls that did not reach the provider, and those of other agents, 
   const refused = [1, 2, 3].map((i) => call(`r${i}`, { agent: 'narrow' }));
   const others = [1, 2, 3].map((i) => call(`o${i}`));
   const sightings = others.map(({ id }) => sighting(id));
-  const agents = [AGENT, terms('wide')];
+  const agents = [AGENT, termsOf('wide')];
   expect(limitsKept({ agents, calls: [...refused, ...others], sightings, storeAway: [] }).broken).toEqual([]);
 });
 
 test('limits: a limit per day holds over any time in which the store was there', () => {
   const calls = [0, 2, 4].map((minutes, i) => call(String(i), { agent: 'daily', sentAt: T0 + minutes * WINDOW_MS }));
   const sightings = calls.map(({ id, sentAt }) => sighting(id, sentAt + 1));
-  const agents = [terms('daily', { rpdLimit: 2 })];
+  const agents = [termsOf('daily', { rpdLimit: 2 })];
   const look = (storeAway: { from: number; to: number }[]) =>
     limitsKept({ agents, calls, sightings, storeAway }).broken;
   expect(look([])).toEqual([expect.stringContaining('daily: 3 calls within a day')]);

@@ -1,5 +1,5 @@
 /** Made-up histories for the tests of the invariants: a good one, of which each test spoils a piece. */
-import type { AgentTerms, BookedCall, CallTrace, FaultTrace, Sighting } from '../history.js';
+import type { BookedCall, CallTrace, FaultTrace, Sighting } from '../history.js';
 
 export const T0 = Date.UTC(2026, 0, 1);
 
@@ -48,14 +48,3 @@ export const fault = (
   from = T0 + 10,
   to = T0 + 50,
 ): FaultTrace => ({ victim, action, from, to });
-
-export const terms = (agent: string, fields: Partial<AgentTerms> = {}): AgentTerms => ({
-  agent,
-  rpmLimit: null,
-  rpdLimit: null,
-  tpmLimit: null,
-  budgetNanos: null,
-  hardBudget: false,
-  refusesWithoutStore: false,
-  ...fields,
-});

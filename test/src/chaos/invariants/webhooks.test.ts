@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { record, terms } from './made-history.js';
+import { termsOf } from '../history.js';
+import { record } from './made-history.js';
 import { budgetEventsDelivered, type ReceivedDelivery } from './webhooks.js';
 
-const AGENT = terms('wide', { budgetNanos: 20 });
+const AGENT = termsOf('wide', { budgetNanos: 20 });
 const SPENT = [record('a'), record('b')];
 
 const delivery = (fields: Partial<ReceivedDelivery> = {}): ReceivedDelivery => ({
@@ -34,5 +35,5 @@ test.each([
 });
 
 test('webhooks: an agent without a budget exceeds none', () => {
-  expect(look([delivery()], SPENT, terms('wide'))).toEqual([expect.stringContaining('without a budget')]);
+  expect(look([delivery()], SPENT, termsOf('wide'))).toEqual([expect.stringContaining('without a budget')]);
 });

@@ -1,7 +1,7 @@
 /** How the generated tests call a route. Every route under /v1 needs one; see index.ts. */
 import type { Member, TestControlPlane } from '../../control-plane.js';
 
-export type Role = 'viewer' | 'member' | 'admin' | 'owner';
+type Role = 'viewer' | 'member' | 'admin' | 'owner';
 /** Nobody, a person in that role, a management token with that role, or an admin's token of another project. */
 export type Caller = 'none' | Role | `token: ${Exclude<Role, 'owner'>}` | 'token: other project';
 

@@ -2,7 +2,8 @@
  * One example call per route, by `METHOD url` as declared. The generated tests (access.test.ts, contract.test.ts) fail
  * for a route that has none: add it to the file of its feature, and the file here.
  */
-import type { ApiResponse, Member } from '../../control-plane.js';
+import type { ApiResponse } from '../../api-call.js';
+import type { Member } from '../../control-plane.js';
 import { EVENT_EXAMPLES } from './events.js';
 import type { ExampleCall, Examples, RouteExample } from './example.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
