@@ -24,6 +24,8 @@ export type App = ReturnType<typeof createApp>;
 
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
+const IDLE_TIMEOUT_MS = 300_000;
 const AWAY_RETRY_AFTER_S = 2;
 const LATE_MS = 1_000;
 
@@ -54,6 +56,7 @@ export function createApp(options: AppOptions) {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     // While it stops, what still comes over an open connection is served, and the connection ends with the answer.
     return503OnClosing: false,
     genReqId: () => uuidv7(Date.now()),

@@ -15,13 +15,18 @@ export interface ExportSender {
   readonly garbage: ChunkGarbage;
 }
 
-/** `name`: of the file, between `usage-` and its ending. */
+/** `name`: of the file, between `usage-` and its ending. Throws when too many are open. */
 export function sendExport(
   reply: FastifyReply,
   { gate, garbage }: ExportSender,
   name: string,
   what: Omit<ExportOf, 'format'> & { readonly format: ExportFormat | undefined },
 ): FastifyReply {
+  const { actor } = reply.request;
+  const done = gate.openExport(actor.orgId, actor.userId);
+  // Until the client has it, or is gone: what was read and is not taken yet lies in memory.
+  if (reply.raw.destroyed) done();
+  else reply.raw.once('close', done);
   const format = what.format ?? 'json';
   const stream = exportLogs(gate, garbage, { ...what, format });
   return reply

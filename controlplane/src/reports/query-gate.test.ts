@@ -36,13 +36,13 @@ test('gate: a query that fails gives its place back', async () => {
 
 test('gate: ten exports are open at once, and their runs wait where questions would be refused', async () => {
   const gate = new QueryGate(sql);
-  const closes = Array.from({ length: 10 }, () => gate.openExport('org'));
-  expect(() => gate.openExport('org')).toThrow(TooManyAttempts);
-  gate.openExport('other')();
+  const closes = Array.from({ length: 10 }, (_, n) => gate.openExport('org', `member ${n}`));
+  expect(() => gate.openExport('org', 'another')).toThrow(TooManyAttempts);
+  gate.openExport('other', 'member 0')();
   closes[0]!();
   closes[0]!(); // counts once
-  gate.openExport('org');
-  expect(() => gate.openExport('org')).toThrow(TooManyAttempts);
+  gate.openExport('org', 'member 0');
+  expect(() => gate.openExport('org', 'another')).toThrow(TooManyAttempts);
 
   const ends: (() => void)[] = [];
   const query = () => new Promise<void>((resolve) => ends.push(resolve));
@@ -54,6 +54,21 @@ test('gate: ten exports are open at once, and their runs wait where questions wo
     await questions[i];
   }
   await expect(run).resolves.toBe('a run');
+});
+
+test('gate: one member alone has half of the exports, and leaves the others theirs', () => {
+  const gate = new QueryGate(sql);
+  const open = (member: string): boolean => {
+    try {
+      gate.openExport('org', member);
+      return true;
+    } catch (error) {
+      if (!(error instanceof TooManyAttempts)) throw error;
+      return false;
+    }
+  };
+  const opened = (member: string): number => Array.from({ length: 12 }, () => open(member)).filter(Boolean).length;
+  expect([opened('viewer'), opened('owner'), opened('admin')]).toEqual([5, 3, 1]);
 });
 
 test('gate: runs of exports go one at a time, and a question does not wait for them', async () => {

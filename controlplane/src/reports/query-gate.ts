@@ -1,8 +1,8 @@
 /**
  * How many costly questions one organization has at once: two run, eight wait in order, further ones are refused. So no
  * organization holds the connections for heavy reads, whatever it asks for. Exports count apart: as many may be open,
- * and their runs go one at a time, while nothing else of the organization runs. Counts this process only, as its
- * connections do.
+ * and their runs go one at a time, while nothing else of the organization runs; as they stay open for as long as their
+ * readers like, one member alone gets half of them. Counts this process only, as its connections do.
  */
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
@@ -26,6 +26,8 @@ interface Waiting {
 interface Lane {
   running: number;
   exports: number;
+  /** Members with some of these. */
+  readonly exportsOf: Map<string, number>;
   /** Questions among the waiting. */
   impatient: number;
   readonly waiting: Waiting[];
@@ -70,17 +72,22 @@ export class QueryGate {
   }
 
   /** Counts an export as open until the returned function is called. Throws {@link TooManyAttempts}. */
-  openExport(orgId: string): () => void {
+  openExport(orgId: string, userId: string): () => void {
     const lane = this.#lane(orgId);
-    if (lane.exports >= EXPORTS_MAX) {
-      throw new TooManyAttempts('too many exports of this organization at once: try again later', RETRY_AFTER_S);
+    const own = lane.exportsOf.get(userId) ?? 0;
+    if (own >= EXPORTS_MAX - lane.exports) {
+      throw new TooManyAttempts('too many exports are open: try again when one of them has ended', RETRY_AFTER_S);
     }
     lane.exports++;
+    lane.exportsOf.set(userId, own + 1);
     let open = true;
     return () => {
       if (!open) return;
       open = false;
       lane.exports--;
+      const left = lane.exportsOf.get(userId)! - 1;
+      if (left === 0) lane.exportsOf.delete(userId);
+      else lane.exportsOf.set(userId, left);
       this.#forget(orgId, lane);
     };
   }
@@ -88,7 +95,7 @@ export class QueryGate {
   #lane(orgId: string): Lane {
     let lane = this.#lanes.get(orgId);
     if (lane === undefined) {
-      lane = { running: 0, exports: 0, impatient: 0, waiting: [] };
+      lane = { running: 0, exports: 0, exportsOf: new Map(), impatient: 0, waiting: [] };
       this.#lanes.set(orgId, lane);
     }
     return lane;

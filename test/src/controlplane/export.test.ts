@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../control-plane.js';
@@ -99,3 +100,40 @@ test.each([0, 1, 999, 1_000, 1_001, 2_500])(
     expect(json.map((record) => record.id)).toEqual(ids);
   },
 );
+
+/** A client that asks and reads nothing. */
+async function unread(by: Member, path: string): Promise<Socket> {
+  const { hostname, port } = new URL(plane().url);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => {});
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${by.token}\r\n\r\n`);
+  return socket;
+}
+
+test('export: readers that take nothing hold what is theirs alone, until they are disconnected', async () => {
+  const viewer = await plane().member('viewer');
+  const owner = await plane().member('owner', viewer.orgId);
+  const { sql } = plane().database;
+  const agent = await newAgent(sql, viewer.orgId);
+  const ids = { agentId: agent.id, orgId: agent.orgId, path: 'p'.repeat(1_000) };
+  for (let n = 0; n < 4; n++) {
+    const records = Array.from({ length: 4_000 }, () => usageRecord(ids));
+    await newIngest(sql).report({ dataPlaneId: 'd', records });
+  }
+  const path = `/v1/usage/agents/${agent.id}/export?period=7d`;
+  const { server } = plane().service.app;
+  expect(server.timeout).toBe(300_000);
+  server.timeout = 8_000; // of connections that come now
+  const sockets: Socket[] = [];
+  for (let n = 0; n < 10; n++) sockets.push(await unread(viewer, path));
+  const status = async (by: Member): Promise<number> => {
+    const answer = await fetch(plane().url + path, { headers: { authorization: `Bearer ${by.token}` } });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  await expect.poll(() => status(viewer)).toBe(429);
+  expect(await status(owner)).toBe(200);
+  await expect.poll(() => status(viewer), { timeout: 120_000 }).toBe(200);
+  server.timeout = 300_000;
+  for (const socket of sockets) socket.destroy();
+});
