@@ -2,6 +2,7 @@
  * All events and the exact fields of their `data` (docs/contract.md#events). Every payload is checked against its
  * schema when it is appended: nothing that is not listed here, above all no secret, can reach a receiver.
  */
+import { NIL_UUID } from '@acg/base/uuid';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -84,28 +85,38 @@ export function assertEventData(event: EventName, data: unknown): void {
   throw new TypeError(`data of ${event}${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`);
 }
 
-const NIL = '00000000-0000-0000-0000-000000000000';
-const SAMPLE_AGENT = { agentId: NIL, agentName: 'Sample agent' };
+const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
 const SAMPLE_CIRCUIT = { providerSlug: 'openai', errorRate: 62.5, requests: 40, windowSeconds: 30 };
 
-const SAMPLE_CREDENTIAL = { providerSlug: 'openai', accountId: NIL, credentialId: null, agentId: NIL, orgId: NIL };
+const SAMPLE_CREDENTIAL = {
+  providerSlug: 'openai',
+  accountId: NIL_UUID,
+  credentialId: null,
+  agentId: NIL_UUID,
+  orgId: NIL_UUID,
+};
 
 /** What `POST /v1/webhooks/:id/test` sends: every id of it is the nil UUID, so a receiver can tell it from a fact. */
 export const SAMPLES: { readonly [E in EventName]: EventData<E> } = {
-  'agent.created': { ...SAMPLE_AGENT, projectId: NIL, orgId: NIL },
-  'agent.deleted': { ...SAMPLE_AGENT, projectId: NIL, orgId: NIL },
-  'agent.budget_exceeded': { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL },
+  'agent.created': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
+  'agent.deleted': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
+  'agent.budget_exceeded': { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL_UUID },
   'provider.circuit_opened': { ...SAMPLE_CIRCUIT, state: 'OPEN' },
   'provider.circuit_closed': { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
   'credential.refused': { ...SAMPLE_CREDENTIAL },
   'credential.accepted': { ...SAMPLE_CREDENTIAL },
-  'webhook.paused': { endpointId: NIL, failedAttempts: 50, failingSince: '2000-01-01T00:00:00.000Z', orgId: NIL },
-  'abuse.detected': { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL },
+  'webhook.paused': {
+    endpointId: NIL_UUID,
+    failedAttempts: 50,
+    failingSince: '2000-01-01T00:00:00.000Z',
+    orgId: NIL_UUID,
+  },
+  'abuse.detected': { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL_UUID },
   'usage.threshold': {
     ...SAMPLE_AGENT,
     thresholdPercent: 80,
     budgetCentsMonthly: 5000,
     spentCents: 4012,
-    orgId: NIL,
+    orgId: NIL_UUID,
   },
 };

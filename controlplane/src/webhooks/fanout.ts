@@ -6,6 +6,7 @@
  * Organizations take turns, and the events of one whose endpoints have enough to do wait: however many one of them makes,
  * the others' come with the next call, and its queue has an end.
  */
+import { NIL_UUID } from '@acg/base/uuid';
 import type { Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
 
@@ -16,7 +17,6 @@ const EVENTS_PER_ORG = 20;
 const PENDING_MAX = 20_000;
 /** From here on other control planes are woken to help. */
 const HELP_FROM = 32;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 interface FanOut {
   readonly events: number;
@@ -29,7 +29,7 @@ export async function fanOut(sql: Sql, after: string | null, pendingMax = PENDIN
   const [done] = await sql<{ events: number; deliveries: number; next: string | null }[]>`
     with recursive waiting as (
       (select org_id, 1 as position from events
-        where fanned_out_at is null and org_id > ${after ?? BEFORE_ALL}::uuid order by org_id limit 1)
+        where fanned_out_at is null and org_id > ${after ?? NIL_UUID}::uuid order by org_id limit 1)
       union all
       select (select e.org_id from events e
                where e.fanned_out_at is null and e.org_id > w.org_id order by e.org_id limit 1),

@@ -3,6 +3,7 @@
  * the outcome under the same lease; a lost lease makes that a no-op. A dead worker's deliveries are due again when its
  * leases end, which is how nothing is lost and why a delivery can arrive twice (with the same id).
  */
+import { NIL_UUID } from '@acg/base/uuid';
 import type { Sealed } from '../accounts/vault.js';
 import type { Sql } from '../db/sql.js';
 import type { EndpointRoom } from './endpoint-concurrency.js';
@@ -43,7 +44,6 @@ interface Claim {
 
 /** Endpoints with pending deliveries that one claim looks at, paused ones included. */
 const ENDPOINTS_MAX = 10_000;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Due deliveries of active endpoints, organization by organization in turn, the oldest of each first. It walks from
@@ -54,7 +54,7 @@ export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
   const rows = await sql<ClaimRow[]>`
     with recursive waiting as (
       (select endpoint_id, 1 as position from webhook_deliveries
-        where status = 'pending' and endpoint_id > ${options.after ?? BEFORE_ALL}::uuid order by endpoint_id limit 1)
+        where status = 'pending' and endpoint_id > ${options.after ?? NIL_UUID}::uuid order by endpoint_id limit 1)
       union all
       select (select d.endpoint_id from webhook_deliveries d
                where d.status = 'pending' and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1),
