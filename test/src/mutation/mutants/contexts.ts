@@ -139,7 +139,7 @@ export const CONTEXTS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/context/entry-index.ts',
-    find: `    take(this.#byOrg, context.orgId, entry);
+    find: `    take(this.#byProject, context.projectId, entry);
 `,
     put: '',
     bug: 'what left the cache stays in its index',

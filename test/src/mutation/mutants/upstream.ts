@@ -244,7 +244,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: MASK,
-      find: 'const fromHeld = run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;',
+      find: 'const fromHeld = !isLast && run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;',
       put: 'const fromHeld = 0;',
       bug: 'a secret in pieces of a few bytes is not masked',
     },
