@@ -15,6 +15,14 @@ import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type Reje
 import type { Newness } from './ledger.js';
 import * as ledger from './ledger.js';
 import { claimLines, keepLineSums, takeLineSums } from './lines.js';
+import {
+  addMonthSpend,
+  addScopeSpend,
+  type MonthTotal,
+  type ScopeTotal,
+  selectMonthTotals,
+  selectScopeTotals,
+} from './month-spend.js';
 import type { UsagePartitions } from './partitions.js';
 import { type AgentMonth, paidMonths, rollUp } from './rollup.js';
 import { readShipment, refusedByDatabase, type Shipment, type ShippedItems, type SightingEntry } from './shipment.js';
@@ -69,9 +77,9 @@ interface Pending {
 interface Booking {
   /** Why the database refused records, by id. */
   readonly refused: ReadonlyMap<string, string>;
-  readonly totals: ReadonlyMap<string, ledger.MonthTotal>;
+  readonly totals: ReadonlyMap<string, MonthTotal>;
   /** Of all reports together. */
-  readonly scopes: readonly ledger.ScopeTotal[];
+  readonly scopes: readonly ScopeTotal[];
 }
 
 const monthKey = ({ agentId, month }: AgentMonth): string => `${agentId} ${month}`;
@@ -161,8 +169,8 @@ export class Ingest {
     // Also of what was booked before: the answer to the first attempt may have been lost.
     const paid = paidMonths(batch.entries, batch.lines);
     const [totals, scopes] = await Promise.all([
-      ledger.selectMonthTotals(this.#sql, paid),
-      ledger.selectScopeTotals(this.#sql, paid),
+      selectMonthTotals(this.#sql, paid),
+      selectScopeTotals(this.#sql, paid),
     ]);
     return {
       refused: new Map(refused.map(({ sentId, reason }) => [sentId, reason])),
@@ -212,8 +220,8 @@ export class Ingest {
     const [grown, , totals] = await Promise.all([
       ledger.addHourly(tx, hourly, SKETCH_BYTES_COMPACT),
       ledger.noteLate(tx, hourly, Date.now()),
-      ledger.addMonthSpend(tx, months),
-      ledger.addScopeSpend(tx, months),
+      addMonthSpend(tx, months),
+      addScopeSpend(tx, months),
     ]);
     await ledger.replaceSketches(
       tx,

@@ -1,15 +1,16 @@
 /**
  * SQL of the ledger's write side: one statement per table for any batch size. All of them run in one transaction, in
- * the order in which they stand here, and each takes its rows in key order, so that several control planes that book
- * at once wait for each other but never in a circle.
+ * the order in which they stand here and then in month-spend.ts, and each takes its rows in key order, so that several
+ * control planes that book at once wait for each other but never in a circle.
  */
+import { NIL_UUID } from '@acg/base/uuid';
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Tx } from '../db/sql.js';
 import { NANOS_SUM_MAX } from './checks.js';
 import { type Column, FIGURES, KINDS } from './columns.js';
 import { isClosed } from './hour-rollups.js';
 import { dayOf } from './partitions.js';
-import type { HourlySum, MonthSum } from './rollup.js';
+import type { HourlySum } from './rollup.js';
 import type { UsageEntry, UsageKind } from './usage-entry.js';
 
 const stored = <Part>(columns: readonly Column<Part>[]) => columns.filter(({ column }) => column !== null);
@@ -95,9 +96,6 @@ export async function touchKeys(tx: Tx, lastUsed: ReadonlyMap<string, number>): 
     update api_keys set last_used_at = free.at from free where api_keys.id = free.id`;
 }
 
-/** Stands for an id that is not known. */
-export const NO_ID = '00000000-0000-0000-0000-000000000000';
-
 /** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
 export async function addHourly(
   tx: Tx,
@@ -111,7 +109,7 @@ export async function addHourly(
       insert into usage_hourly as h (agent_id, provider_slug, model, key_id, hour, org_id, project_id, requests, errors,
         tokens_in, tokens_out, cost_nanos, duration_ms_sum, last_at, latency_sketch)
       select agent_id, provider_slug, model, key_id, hour, org_id,
-             case when project_id <> ${NO_ID} then project_id
+             case when project_id <> ${NIL_UUID} then project_id
                   else coalesce((select a.project_id from agents a where a.id = agent_id), project_id) end,
              requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, last_at, sketch
         from unnest(
@@ -121,7 +119,7 @@ export async function addHourly(
           ${column((s) => s.keyId)}::text::uuid[],
           ${column((s) => new Date(s.hourMs).toISOString())}::text::timestamptz[],
           ${column((s) => s.orgId)}::text::uuid[],
-          ${column((s) => s.projectId || NO_ID)}::text::uuid[],
+          ${column((s) => s.projectId || NIL_UUID)}::text::uuid[],
           ${column((s) => s.requests)}::text::bigint[],
           ${column((s) => s.errors)}::text::bigint[],
           ${column((s) => s.tokensIn)}::text::bigint[],
@@ -207,94 +205,4 @@ async function noteLateHours(tx: Tx, sums: readonly HourlySum[], nowMs: number):
     select * from unnest(
       ${arrayLiteral(hours, ({ orgId }) => orgId)}::text::uuid[],
       ${arrayLiteral(hours, ({ hourMs }) => new Date(hourMs).toISOString())}::text::timestamptz[])`;
-}
-
-export interface MonthTotal {
-  readonly agentId: string;
-  readonly month: string;
-  readonly spentNanos: number;
-  /** The part that only the ledger counts. */
-  readonly ledgerNanos: number;
-}
-
-const monthSums = (tx: Tx, sums: readonly MonthSum[]) => tx`
-  select * from unnest(
-    ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
-    ${arrayLiteral(sums, (s) => s.month)}::text::text[],
-    ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
-    ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
-    ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
-  ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)`;
-
-/** Adds to the months' spend; returns the new totals. */
-export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<readonly MonthTotal[]> {
-  if (sums.length === 0) return [];
-  return tx<MonthTotal[]>`
-    insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
-    ${monthSums(tx, sums)}
-    order by agent_id, month
-    on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
-      ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
-    returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
-}
-
-/** Adds the same to the months of their projects and organizations, in key order like everything here. */
-export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<void> {
-  if (sums.length === 0) return;
-  await tx`
-    with spent as (${monthSums(tx, sums)}),
-    scoped as (
-      select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
-      union all
-      select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
-    insert into scope_spend as s (scope, scope_id, month, spent_nanos, ledger_nanos)
-    select scope, scope_id, month, sum(spent_nanos), sum(ledger_nanos) from scoped
-     group by scope_id, month, scope order by scope_id, month, scope
-    on conflict (scope_id, month, scope) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
-      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
-}
-
-/** The totals of months that have some. */
-export async function selectMonthTotals(
-  sql: Sql,
-  months: readonly { readonly agentId: string; readonly month: string }[],
-): Promise<readonly MonthTotal[]> {
-  if (months.length === 0) return [];
-  return sql<MonthTotal[]>`
-    select agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"
-      from month_spend join unnest(
-        ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
-        ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
-}
-
-/** The month of a project or an organization that has a budget. */
-export interface ScopeTotal extends Omit<MonthTotal, 'agentId'> {
-  readonly scope: 'project' | 'org';
-  readonly id: string;
-}
-
-/** Those of the agents' projects and organizations. */
-export async function selectScopeTotals(
-  sql: Sql,
-  months: readonly { readonly agentId: string; readonly month: string }[],
-): Promise<readonly ScopeTotal[]> {
-  if (months.length === 0) return [];
-  return sql<ScopeTotal[]>`
-    with scopes as (
-      select distinct scope, id, month from (
-        select 'project' as scope, p.id, month
-          from unnest(
-            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
-            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
-          join agents a on a.id = r.agent_id
-          join projects p on p.id = a.project_id and p.budget_cents_monthly is not null
-        union all
-        select 'org', o.id, month
-          from unnest(
-            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
-            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
-          join agents a on a.id = r.agent_id
-          join organizations o on o.id = a.org_id and o.budget_cents_monthly is not null) as budgeted)
-    select s.scope, s.scope_id as id, s.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
-      from scopes join scope_spend s on s.scope_id = scopes.id and s.month = scopes.month and s.scope = scopes.scope`;
 }

@@ -1,6 +1,6 @@
 /** Who may change what guards money, and what is booked for the budgets of projects and organizations. */
 import { randomUUID } from 'node:crypto';
-import { addScopeSpend } from '@acg/controlplane/ledger/ledger';
+import { addScopeSpend } from '@acg/controlplane/ledger/month-spend';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 

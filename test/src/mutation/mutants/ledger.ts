@@ -59,15 +59,15 @@ export const LEDGER: Area = {
       tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/usage.test.ts'],
     },
     {
-      file: 'controlplane/src/ledger/ledger.ts',
-      find: 'set spent_nanos = m.spent_nanos + excluded.spent_nanos,',
+      file: 'controlplane/src/ledger/month-spend.ts',
+      find: 'set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,',
       put: 'set spent_nanos = greatest(m.spent_nanos, excluded.spent_nanos),',
       bug: 'a month holds the dearest batch only',
       tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
-      file: 'controlplane/src/ledger/ledger.ts',
-      find: `      ledger_nanos = m.ledger_nanos + excluded.ledger_nanos
+      file: 'controlplane/src/ledger/month-spend.ts',
+      find: `      ledger_nanos = least(m.ledger_nanos, \${NANOS_SUM_MAX}) + excluded.ledger_nanos
 `,
       put: `      ledger_nanos = excluded.ledger_nanos
 `,
@@ -75,15 +75,15 @@ export const LEDGER: Area = {
       tests: ['test/src/controlplane/ledger.test.ts'],
     },
     {
-      file: 'controlplane/src/ledger/ledger.ts',
+      file: 'controlplane/src/ledger/month-spend.ts',
       find: `      select 'project', a.project_id, month,`,
       put: `      select 'project', a.id, month,`,
       bug: 'a project has no spend',
       tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/money-limits.test.ts'],
     },
     {
-      file: 'controlplane/src/ledger/ledger.ts',
-      find: 'set spent_nanos = s.spent_nanos + excluded.spent_nanos,',
+      file: 'controlplane/src/ledger/month-spend.ts',
+      find: 'set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,',
       put: 'set spent_nanos = excluded.spent_nanos,',
       bug: 'the spend of an organization starts anew',
       tests: ['test/src/controlplane/ledger.test.ts', 'test/src/controlplane/money-limits.test.ts'],
@@ -205,8 +205,8 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/ingest.ts',
-      find: '      if (entries.length <= 1) {',
-      put: '      if (entries.length <= 2) {',
+      find: '  if (size <= 1) return null;',
+      put: '  if (size <= 2) return null;',
       bug: 'one bad record takes a good one with it',
       tests: ['test/src/controlplane/ledger.test.ts'],
     },

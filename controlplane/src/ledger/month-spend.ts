@@ -1,0 +1,87 @@
+/** SQL of what agents, projects and organizations have spent in a month. */
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { NANOS_SUM_MAX } from './checks.js';
+import type { AgentMonth, MonthSum } from './rollup.js';
+
+export interface MonthTotal extends AgentMonth {
+  readonly spentNanos: number;
+  /** The part that only the ledger counts. */
+  readonly ledgerNanos: number;
+}
+
+const monthSums = (tx: Tx, sums: readonly MonthSum[]) => tx`
+  select * from unnest(
+    ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.month)}::text::text[],
+    ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
+    ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
+  ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)`;
+
+/** Adds to the months' spend; returns the new totals. */
+export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<readonly MonthTotal[]> {
+  if (sums.length === 0) return [];
+  return tx<MonthTotal[]>`
+    insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
+    ${monthSums(tx, sums)}
+    order by agent_id, month
+    on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
+    returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
+}
+
+/** Adds the same to the months of their projects and organizations, in key order, too. */
+export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<void> {
+  if (sums.length === 0) return;
+  await tx`
+    with spent as (${monthSums(tx, sums)}),
+    scoped as (
+      select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
+      union all
+      select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
+    insert into scope_spend as s (scope, scope_id, month, spent_nanos, ledger_nanos)
+    select scope, scope_id, month, sum(spent_nanos), sum(ledger_nanos) from scoped
+     group by scope_id, month, scope order by scope_id, month, scope
+    on conflict (scope_id, month, scope) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
+}
+
+/** The totals of months that have some. */
+export async function selectMonthTotals(sql: Sql, months: readonly AgentMonth[]): Promise<readonly MonthTotal[]> {
+  if (months.length === 0) return [];
+  return sql<MonthTotal[]>`
+    select agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"
+      from month_spend join unnest(
+        ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+        ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
+}
+
+/** The month of a project or an organization that has a budget. */
+export interface ScopeTotal extends Omit<MonthTotal, 'agentId'> {
+  readonly scope: 'project' | 'org';
+  readonly id: string;
+}
+
+/** Those of the agents' projects and organizations. */
+export async function selectScopeTotals(sql: Sql, months: readonly AgentMonth[]): Promise<readonly ScopeTotal[]> {
+  if (months.length === 0) return [];
+  return sql<ScopeTotal[]>`
+    with scopes as (
+      select distinct scope, id, month from (
+        select 'project' as scope, p.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join projects p on p.id = a.project_id and p.budget_cents_monthly is not null
+        union all
+        select 'org', o.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join organizations o on o.id = a.org_id and o.budget_cents_monthly is not null) as budgeted)
+    select s.scope, s.scope_id as id, s.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
+      from scopes join scope_spend s on s.scope_id = scopes.id and s.month = scopes.month and s.scope = scopes.scope`;
+}
