@@ -149,3 +149,18 @@ test('setup: who has no key uses the stand-in, and after long nothing hears what
   expect(answer.status).toBe(200);
   await page.getByText('The first call is here: 200').waitFor();
 });
+
+test('setup: a double click makes one token, not another one that nobody has seen', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const projectId: string = (await stack.call('GET', '/v1/projects', session)).body.projects[0].id;
+  await stack.call('POST', '/v1/agents', session, { projectId, name: 'Support bot' });
+  await visitor.goto('/setup');
+  await page.getByRole('button', { name: 'Go to: Give the agent its token' }).click();
+  await page.getByRole('button', { name: 'Make the token' }).dblclick();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  const { keys } = (await stack.call('GET', '/v1/api-keys', session)).body;
+  expect(keys.map((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix))).toEqual([true]);
+});
