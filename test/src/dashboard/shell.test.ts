@@ -155,6 +155,23 @@ test('shell: while the gateway does not answer, a banner says so; when it does a
   await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
 });
 
+test('shell: a change that got no answer is not asked again by itself, and says so; what was typed stays', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Crawlers');
+  visitor.expectFailure(0, /./);
+  await page.route('**/v1/**', (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  expect(await dialog.getByText('by itself').count()).toBe(0);
+  await page.unroute('**/v1/**');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Crawlers is saved').waitFor();
+});
+
 test('shell: on a phone the navigation is a drawer', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;

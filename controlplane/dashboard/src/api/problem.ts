@@ -7,10 +7,12 @@ interface Problem {
   readonly requestId: string | null;
 }
 
-export function problemOf(error: unknown): Problem {
+/** `reads`: nothing was to be changed, and what shows it asks again when the gateway answers. */
+export function problemOf(error: unknown, reads = false): Problem {
   if (error instanceof ApiError) return { text: sentence(error), requestId: error.requestId };
   if (error instanceof Unreachable) {
-    return { text: 'The gateway does not answer. It is asked again by itself.', requestId: null };
+    const then = reads ? 'It is asked again by itself.' : 'Whether this was done is not known: look, and try again.';
+    return { text: `The gateway does not answer. ${then}`, requestId: null };
   }
   return { text: error instanceof Error ? error.message : String(error), requestId: null };
 }

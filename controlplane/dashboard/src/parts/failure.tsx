@@ -4,11 +4,12 @@ import { problemOf } from '../api/problem.js';
 
 interface FailureProps {
   readonly error: unknown;
+  /** What is shown in its place was read; without it, this was to be a change. */
   readonly onRetry?: () => void;
 }
 
 export function Failure({ error, onRetry }: FailureProps) {
-  const { text, requestId } = problemOf(error);
+  const { text, requestId } = problemOf(error, onRetry !== undefined);
   return (
     <Alert color="red" variant="light" role="alert" title="This did not work">
       <Text size="sm" className="acg-break">
