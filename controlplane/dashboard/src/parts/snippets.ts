@@ -187,5 +187,7 @@ const prompt = (
 Then make one call and show me its answer.`;
 
 /** The program gets the gateway's addresses and a token of its own in its environment; nothing in it changes. */
-const commandLine = (agent: string, controlUrl: string): string => `npx acg login --url ${controlUrl}
-npx acg run --agent ${agent} -- python agent.py`;
+const commandLine = (agent: string, controlUrl: string): string => `# acg comes with this gateway and is in no registry:
+# npm pack -w controlplane/cli in its sources makes what is installed
+acg login --url ${controlUrl}
+acg run --agent ${agent} -- python agent.py`;
