@@ -37,6 +37,32 @@ test('agents: nothing yet, no match, and found by name; the back button undoes a
   await page.getByRole('link', { name: 'Crawler' }).waitFor();
 });
 
+test('agents: a long name without spaces pushes nothing out of the lists', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['x'.repeat(100)]);
+  const { page } = visitor;
+  await call('POST', '/v1/api-keys', { name: 'first', agentId: ids[0] });
+  const account = { providerSlug: 'openai', credentials: { apiKey: 'sk-1234567890abcdef1234' } };
+  await call('POST', '/v1/providers/accounts', { agentId: ids[0], ...account });
+  for (const [path, label] of [
+    ['/agents', 'Agents'],
+    ['/keys', 'Keys'],
+    ['/providers', 'Accounts'],
+  ] as const) {
+    await visitor.goto(path);
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      const name = page.getByText('x'.repeat(100)).first();
+      await name.waitFor();
+      const room = page.getByRole('region', { name: label }).or(page.getByRole('list', { name: label }));
+      const beyond = await room.evaluate((box) => {
+        const { scrollWidth, clientWidth } = box as unknown as { scrollWidth: number; clientWidth: number };
+        return scrollWidth - clientWidth;
+      });
+      expect(beyond, `${path} at ${width}`).toBeLessThanOrEqual(0);
+    }
+  }
+});
+
 test('agents: made in one dialog; its token is shown once and gone after a reload', async () => {
   const { visitor } = await ownerWithAgents([]);
   const { page } = visitor;

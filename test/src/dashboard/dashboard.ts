@@ -100,10 +100,12 @@ class Visitor {
         await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
         expect(await this.#axe(), `${name}, ${colorScheme}, ${width}`).toEqual([]);
         expect(await this.#overflow(), `${name} is wider than ${width}`).toBeLessThanOrEqual(0);
+        expect(await this.#cut(), `${name}, ${width}: figures and labels of buttons that are cut`).toEqual([]);
       }
     }
     await this.page.setViewportSize(NARROWEST);
     expect(await this.#overflow(), `${name} is wider than ${NARROWEST.width}`).toBeLessThanOrEqual(0);
+    expect(await this.#cut(), `${name}, ${NARROWEST.width}: figures and labels that are cut`).toEqual([]);
     await this.page.setViewportSize(SIZES[0]);
   }
 
@@ -134,6 +136,21 @@ class Visitor {
     return violations.flatMap(({ id, nodes }) =>
       nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
     );
+  }
+
+  /** Figures and labels of buttons that have no room, and end in the middle of a letter. */
+  #cut(): Promise<readonly string[]> {
+    return this.page.evaluate(() => {
+      interface Box {
+        readonly scrollWidth: number;
+        readonly clientWidth: number;
+        readonly textContent: string;
+      }
+      const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Box> } };
+      return [...document.querySelectorAll('.acg-figure,.mantine-Button-label')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+        .map(({ textContent }) => textContent);
+    });
   }
 
   /** How many pixels the page is wider than the window. */

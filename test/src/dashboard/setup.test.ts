@@ -87,6 +87,11 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await page.reload();
   await visitor.settled();
   expect(await page.content()).not.toContain(token);
+
+  // What it cost is the longest figure that there is.
+  await visitor.goto('/');
+  await page.getByLabel('This month').getByText('< $0.0001').waitFor();
+  await visitor.inspect('overview-first-call');
 });
 
 test('setup: it goes on where somebody left, and a refused call says what to do', async () => {

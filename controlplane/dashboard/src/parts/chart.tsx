@@ -18,7 +18,13 @@ export function Chart(props: ChartProps) {
       <Group justify="space-between" mb="md" wrap="nowrap">
         <Title order={2}>{title}</Title>
         {!empty && (
-          <Button size="compact-xs" variant="subtle" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            flex="none"
+            aria-pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          >
             {asTable ? 'Show as chart' : 'Show as table'}
           </Button>
         )}

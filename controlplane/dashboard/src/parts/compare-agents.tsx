@@ -69,7 +69,13 @@ export function CompareAgents({ title, range, ids, show, onChange }: CompareAgen
                 {
                   header: 'Agent',
                   cell: ({ agentId, agentName }) => (
-                    <Anchor component={Link} href={`/agents/${agentId}`} inherit underline="always">
+                    <Anchor
+                      component={Link}
+                      href={`/agents/${agentId}`}
+                      inherit
+                      underline="always"
+                      className="acg-name"
+                    >
                       {agentName}
                     </Anchor>
                   ),

@@ -221,7 +221,7 @@ function Cards<Data, Row>({ label, list, columns, rowKey, href, selection }: Lis
         <li className="acg-card-row" key={rowKey(row)}>
           <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
             {selection !== undefined && <Tick row={row} selection={selection} />}
-            <Text component="div" size="sm" fw={600}>
+            <Text component="div" size="sm" fw={600} className="acg-break">
               {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
             </Text>
           </Group>

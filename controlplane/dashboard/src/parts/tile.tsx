@@ -10,14 +10,14 @@ interface TileProps {
 }
 
 export const Tile = ({ label, value, children }: TileProps) => (
-  <Card padding="md" component="section" aria-label={label}>
+  <Card padding="md" component="section" aria-label={label} className="acg-tile">
     <Text size="sm" c="dimmed">
       {label}
     </Text>
     {value === undefined ? (
       <Skeleton h={32} w="60%" mt={4} />
     ) : (
-      <Text lh={1.4} fw={650} className="acg-numbers acg-figure">
+      <Text lh={1.4} fw={650} className="acg-numbers acg-figure" style={{ '--acg-characters': value.length }}>
         {value}
       </Text>
     )}

@@ -87,7 +87,9 @@ export function Calls() {
           { header: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
           {
             header: 'Agent',
-            cell: ({ agentName, agentId }) => agentName ?? <Code>{agentId.slice(0, 8)}</Code>,
+            cell: ({ agentName, agentId }) => (
+              <span className="acg-name">{agentName ?? <Code>{agentId.slice(0, 8)}</Code>}</span>
+            ),
           },
           {
             header: 'Call',

@@ -107,7 +107,7 @@ function Whose({ owned: { scope, agentId, agentName, projectId }, projectName }:
   if (scope === 'project' || agentId === null) return <>all agents of {project ?? 'a project'}</>;
   return (
     <>
-      <Anchor component={Link} href={`/agents/${agentId}?tab=keys`} inherit underline="always">
+      <Anchor component={Link} href={`/agents/${agentId}?tab=keys`} inherit underline="always" className="acg-name">
         {agentName ?? agentId.slice(0, 8)}
       </Anchor>
       {project !== null && (

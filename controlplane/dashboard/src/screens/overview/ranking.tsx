@@ -55,7 +55,7 @@ export function Ranking({ by, title, period, hrefOf }: RankingProps) {
               <Text size="sm" className="acg-numbers" flex="none">
                 {usd(costUsd)}{' '}
                 <Text span size="xs" c="dimmed">
-                  {count(requests)} calls
+                  {count(requests)} {requests === 1 ? 'call' : 'calls'}
                 </Text>
               </Text>
             </Group>

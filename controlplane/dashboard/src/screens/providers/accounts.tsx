@@ -104,7 +104,13 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
           {
             header: 'Agent',
             cell: ({ agentId, agentName }) => (
-              <Anchor component={Link} href={`/agents/${agentId}?tab=providers`} inherit underline="always">
+              <Anchor
+                component={Link}
+                href={`/agents/${agentId}?tab=providers`}
+                inherit
+                underline="always"
+                className="acg-name"
+              >
                 {agentName}
               </Anchor>
             ),

@@ -40,7 +40,14 @@ export function RefusedAgents({ range, onChoose }: RefusedAgentsProps) {
         {
           header: 'Agent',
           cell: ({ id, name }) => (
-            <Anchor component="button" type="button" inherit underline="always" onClick={() => onChoose(id)}>
+            <Anchor
+              component="button"
+              type="button"
+              inherit
+              underline="always"
+              className="acg-name"
+              onClick={() => onChoose(id)}
+            >
               {name}
             </Anchor>
           ),
