@@ -179,7 +179,8 @@ test('webhooks: an address that is refused is said so beside the form', async ()
   visitor.expectFailure(400, /\/v1\/webhooks$/);
   await visitor.goto('/webhooks');
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
-  await page.getByLabel('Address').fill('http://169.254.169.254/latest');
+  // As it comes from the clipboard: that is no reason to refuse it.
+  await page.getByLabel('Address').fill(' http://169.254.169.254/latest ');
   await page.getByRole('button', { name: 'Save' }).click();
   const address = page.getByLabel('Address');
   await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');

@@ -24,7 +24,7 @@ export function SignUp() {
   const closed = config?.signup === 'closed';
   const submit = form.onSubmit((values) =>
     signUp.mutate(
-      { ...values, email: values.email.trim() },
+      { ...values, name: values.name.trim(), orgName: values.orgName.trim(), email: values.email.trim() },
       { onSuccess: () => navigate('/setup', { replace: true }) },
     ),
   );

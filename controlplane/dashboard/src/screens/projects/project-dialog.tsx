@@ -1,6 +1,6 @@
 /** Makes a project, or changes its name and budget. */
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { api } from '../../api/api.js';
 import { toCents, typedDollars } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
@@ -21,17 +21,20 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
   const [name, setName] = useState(project?.name ?? '');
   const before = project?.budgetCentsMonthly ?? null;
   const [budget, setBudget] = useState<number | string>(typedDollars(before));
+  // Its budget may fail after it was made: another try is about that one, and makes none besides it.
+  const made = useRef(project);
   const save = useMutation({
     mutationFn: async () => {
       const cents = toCents(budget);
-      const id = project?.id ?? (await api.post('/v1/projects', { body: { name } })).project.id;
+      made.current ??= (await api.post('/v1/projects', { body: { name: name.trim() } })).project;
+      const { id, name: is } = made.current;
       const body = {
-        ...(project !== null && name !== project.name ? { name } : {}),
+        ...(name.trim() === is ? {} : { name: name.trim() }),
         ...(cents === before ? {} : { budgetCentsMonthly: cents }),
       };
       if (Object.keys(body).length > 0) await api.patch('/v1/projects/{id}', { params: { path: { id } }, body });
     },
-    onSuccess: () => onSaved(name),
+    onSuccess: () => onSaved(name.trim()),
   });
   const problem = formProblem(save.error, LABELS);
   return (

@@ -56,7 +56,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
   };
   const save = useMutation({
     mutationFn: () => {
-      const body = { displayName, baseUrl, ...settings, usageFormat: format === '' ? null : format };
+      const body = { displayName, baseUrl: baseUrl.trim(), ...settings, usageFormat: format === '' ? null : format };
       return provider === null
         ? api.post('/v1/custom-providers', { body: { slug, ...body } })
         : api.put('/v1/custom-providers/{id}', { params: { path: { id: provider.id } }, body });

@@ -22,7 +22,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
   const [events, setEvents] = useState<readonly string[]>(endpoint?.events ?? NAMES);
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url, events: NAMES.filter((name) => events.includes(name)) };
+      const body = { url: url.trim(), events: NAMES.filter((name) => events.includes(name)) };
       if (endpoint === null) return (await api.post('/v1/webhooks', { body })).endpoint.secret;
       await api.patch('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body });
       return null;
