@@ -109,6 +109,8 @@ button { margin-bottom: .5rem; padding: .5rem; font-weight: 600; color: #fff; ba
 button:disabled { opacity: .6; cursor: default; }
 output { display: block; font-size: .875rem; overflow-wrap: anywhere; }
 output:not(:empty) { margin-top: .5rem; }
+form ~ nav { margin-top: 1rem; font-size: .875rem; }
+form:not([hidden]) ~ nav { display: none; }
 `;
 
 /** A page runs its one script, has its one style, and talks to this server only. */
@@ -131,6 +133,7 @@ ${BRAND}
 <h1>${title}</h1>
 <form data-endpoint="${endpoint}" data-done="${done}">${fields.map(fieldHtml).join('')}<button>${action}</button></form>
 <output role="status"></output>
+<nav><a href="./">To the dashboard</a></nav>
 <noscript>Without JavaScript: send the call that stands in the mail.</noscript>
 </main>
 <script>${LINK_PAGE_SCRIPT}</script>

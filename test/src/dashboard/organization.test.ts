@@ -75,6 +75,20 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('row', { name: /Crawlers.*no budget/ }).waitFor();
 
+  // Made, but its budget failed: the next try is about the same one.
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Twice');
+  await page.getByLabel('Budget a month').fill('5');
+  visitor.expectFailure(0, /\/v1\/projects\//);
+  await page.route('**/v1/projects/*', (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('This did not work').waitFor();
+  await page.unroute('**/v1/projects/*');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Twice is saved').waitFor();
+  await page.getByRole('row', { name: /Twice.*\$5\.00/ }).waitFor();
+  expect(await page.getByRole('row', { name: /Twice/ }).count()).toBe(1);
+
   await page.getByRole('button', { name: 'Delete Crawlers' }).click();
   const act = page.getByRole('dialog').getByRole('button', { name: 'Delete project' });
   expect(await act.isDisabled()).toBe(true);
@@ -200,4 +214,38 @@ test('settings: an organization is deleted by its name; the only one is not, and
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await visitor.signIn(email, password);
   await page.getByRole('button', { name: /Account and organization: Second/ }).waitFor();
+});
+
+test('settings: another organization is made from the menu, and the session is in it', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
+  await page.getByRole('menuitem', { name: 'New organization' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New organization' });
+  await dialog.getByLabel('Name').fill(' Second ');
+  await visitor.inspect('settings-new-organization');
+  await dialog.getByRole('button', { name: 'Make it and go there' }).click();
+  await page.getByRole('button', { name: 'Account and organization: Second', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Acme' }).click();
+  await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
+});
+
+test('settings: whose address is not confirmed gets another link, and from its page to the dashboard', async () => {
+  const { visitor, email } = await dashboard().owner();
+  const { page } = visitor;
+  await visitor.goto('/settings');
+  const sent = page.waitForRequest(/\/v1\/auth\/resend-verification$/);
+  await page.getByRole('button', { name: 'Send the link again' }).click();
+  expect((await sent).postDataJSON()).toEqual({ email });
+  await page.getByText('A new link is on its way').waitFor();
+  await visitor.inspect('settings-not-confirmed');
+
+  await page.route('**/v1/auth/verify-email', (route) => route.fulfill({ json: { ok: true } }));
+  await page.goto(`${visitor.url}/verify-email#token=x`);
+  const onward = page.getByRole('link', { name: 'To the dashboard' });
+  expect(await onward.isVisible()).toBe(false);
+  await page.getByLabel('The password of your account').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await onward.click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });

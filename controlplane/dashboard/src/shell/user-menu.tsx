@@ -1,6 +1,6 @@
 /** Who one is, in which organization, and the way out. */
 import { Button, Menu, Text } from '@mantine/core';
-import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Rocket } from 'lucide-react';
+import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Plus, Rocket } from 'lucide-react';
 import { Link } from 'wouter';
 import { BASE_PATH } from '../api/page-facts.js';
 import { useMe, useSignOut, useSwitchOrganization } from '../api/session.js';
@@ -43,6 +43,13 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
               {name}
             </Menu.Item>
           ))}
+        <Menu.Item
+          component={Link}
+          href="/settings?tab=organization&dialog=new"
+          leftSection={<Plus size={16} aria-hidden />}
+        >
+          New organization
+        </Menu.Item>
         <Menu.Divider />
         <Menu.Item component={Link} href="/setup" leftSection={<Rocket size={16} aria-hidden />}>
           Set up an agent

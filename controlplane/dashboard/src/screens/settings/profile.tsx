@@ -1,19 +1,19 @@
-/** The person's own name. */
-import { Button, Card, Group, TextInput, Title } from '@mantine/core';
+/** The person's own name, and another link that confirms the address. */
+import { Button, Card, Group, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
 import { ME, queryClient } from '../../api/query-client.js';
-import { useMe } from '../../api/session.js';
+import { useConfig, useMe } from '../../api/session.js';
 import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
-import { toast } from '../../parts/toast.js';
+import { toast, toastFailure } from '../../parts/toast.js';
 
 export function Profile() {
   const user = useMe().data?.user ?? null;
   const [name, setName] = useState(user?.name ?? '');
   const save = useMutation({
-    mutationFn: () => api.patch('/v1/me', { body: { name } }),
+    mutationFn: () => api.patch('/v1/me', { body: { name: name.trim() } }),
     onSuccess: (me) => {
       queryClient.setQueryData(ME, me);
       toast('Your name is saved');
@@ -32,6 +32,7 @@ export function Profile() {
           readOnly
           description={user?.emailVerified === false ? 'Not confirmed yet: the link is in your mail.' : undefined}
         />
+        {user?.emailVerified === false && <ConfirmAgain email={user.email} />}
         <TextInput
           label="Name"
           error={problem.at('name')}
@@ -42,11 +43,33 @@ export function Profile() {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending} disabled={name.trim() === '' || name === user?.name}>
+          <Button type="submit" loading={save.isPending} disabled={name.trim() === '' || name.trim() === user?.name}>
             Save
           </Button>
         </Group>
       </Form>
     </Card>
+  );
+}
+
+/** The link ends after a day, and a mail may get lost. */
+function ConfirmAgain({ email }: { readonly email: string }) {
+  const mail = useConfig().data?.mail;
+  const send = useMutation({
+    mutationFn: () => api.post('/v1/auth/resend-verification', { body: { email } }),
+    onSuccess: () => toast('A new link is on its way; the earlier one has ended'),
+    onError: toastFailure,
+  });
+  return (
+    <Group gap="sm">
+      <Button variant="default" size="xs" loading={send.isPending} onClick={() => send.mutate()}>
+        Send the link again
+      </Button>
+      {mail === 'outbox' && (
+        <Text size="xs" c="dimmed" flex="1 1 200px">
+          This gateway keeps its mails in the folder “outbox” of its data directory: ask whoever runs it.
+        </Text>
+      )}
+    </Group>
   );
 }

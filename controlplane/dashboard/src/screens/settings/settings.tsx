@@ -3,13 +3,16 @@ import { Stack, Tabs } from '@mantine/core';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { DangerZone } from './danger-zone.js';
+import { NewOrganization } from './new-organization.js';
 import { OrganizationSettings } from './organization-settings.js';
 import { Password } from './password.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
-const DEFAULTS = { tab: 'account', page: 1 };
+const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
+/** The menu of organizations leads to it. */
+const NEW_ORGANIZATION = 'new';
 
 export function SettingsPage() {
   const { values, set } = useSearchState(DEFAULTS);
@@ -39,6 +42,10 @@ export function SettingsPage() {
           <Stack gap="lg">
             <OrganizationSettings />
             <DangerZone />
+            <NewOrganization
+              opened={values.dialog === NEW_ORGANIZATION}
+              onClose={() => set({ dialog: '' }, { replace: true })}
+            />
           </Stack>
         </Tabs.Panel>
       </Tabs>
