@@ -222,10 +222,15 @@ test('settings: another organization is made from the menu, and the session is i
   await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
   await page.getByRole('menuitem', { name: 'New organization' }).click();
   const dialog = page.getByRole('dialog', { name: 'New organization' });
-  await dialog.getByLabel('Name').fill(' Second ');
+  await dialog.getByLabel('Name').fill(' Second organization of Ada ');
   await visitor.inspect('settings-new-organization');
   await dialog.getByRole('button', { name: 'Make it and go there' }).click();
-  await page.getByRole('button', { name: 'Account and organization: Second', exact: true }).click();
+  const menu = page.getByRole('button', { name: 'Account and organization: Second organization of Ada', exact: true });
+  await menu.waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  const { x, width } = (await menu.boundingBox())!;
+  expect(x + width, 'its right edge on a phone').toBeLessThanOrEqual(360);
+  await menu.click();
   await page.getByRole('menuitem', { name: 'Acme' }).click();
   await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
 });

@@ -10,7 +10,7 @@ interface HeaderToolsProps {
 }
 
 export const HeaderTools = ({ onSearch, onHelp }: HeaderToolsProps) => (
-  <Group gap="xs" wrap="nowrap">
+  <Group gap="xs" wrap="nowrap" miw={0}>
     <Tooltip
       label={
         <>

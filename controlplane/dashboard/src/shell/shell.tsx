@@ -39,7 +39,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" flex="none">
             <Burger
               opened={menuOpen}
               onClick={menu.toggle}

@@ -20,6 +20,7 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
           h={34}
           px="sm"
           maw={220}
+          miw={0}
           rightSection={<ChevronDown size={14} aria-hidden />}
           aria-label={`Account and organization: ${current?.name ?? ''}`}
         >
