@@ -36,7 +36,7 @@ test('by a code: it is shown without a terminal, approved elsewhere, and the ses
         shown += chunk.toString();
       });
       const userCode = await until('a code is shown', () => /Code ([A-Z]{4}-[A-Z]{4})/.exec(shown)?.[1]);
-      expect(shown).toContain('/device');
+      expect(shown).toMatch(/ http:\S+\/device$/m);
       const body = { userCode, orgId: tenant.orgId, role: 'viewer' };
       expect((await tenant.call('POST', '/v1/auth/device/approve', body)).status).toBe(200);
     },

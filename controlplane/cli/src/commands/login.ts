@@ -100,7 +100,8 @@ async function approvedToken(run: Invocation, client: Client, { open }: LoginOpt
   // Not a remark: without it nobody can go on, so --quiet keeps it.
   const { stderr } = run.terminal;
   stderr.write(
-    `Code ${run.paint('bold', printable(userCode))} – open ${printable(verificationUrl)}, log in and type it there.\n`,
+    // The address last: terminals take what follows it for a part of the link.
+    `Code ${run.paint('bold', printable(userCode))} – log in and type it at ${printable(verificationUrl)}\n`,
   );
   if (open === true) await (await import('../terminal/browser.js')).openInBrowser(run, verificationUrl);
   run.note(`Waiting for ${Math.round(expiresIn / 60)} minutes at most; Ctrl-C ends it.`);
