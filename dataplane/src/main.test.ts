@@ -89,6 +89,13 @@ test('start: a data directory in use is refused with exit 73, and taken over aft
   expect(readFileSync(join(env.GATEWAY_DATA_DIR!, 'dataplane-id'), 'utf8')).toBe(id);
 });
 
+test('start: a spool directory that cannot be made is named, exit 73', () => {
+  const env = newEnv();
+  const { code, line } = refused({ ...env, SPOOL_DIR: '/dev/null/spool' });
+  expect(code).toBe(73);
+  expect(line).toMatch(/^dataplane: SPOOL_DIR \/dev\/null\/spool cannot be used: ENOTDIR/);
+});
+
 test.each([['1'], ['2']])('start: a port in use is refused with exit 69 (%s workers)', async (workers) => {
   const env = newEnv({ DATAPLANE_WORKERS: workers, REDIS_URL: 'redis://127.0.0.1:1' });
   const { code, line } = refused({ ...env, DATAPLANE_PORT: await taken() });

@@ -16,6 +16,7 @@ import { nativeServerProblem } from './process/native-server.js';
 import { quickenBuiltins } from './process/quick-builtins.js';
 import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './process/worker-fleet.js';
 import type { FromWorker, ToWorker } from './process/worker-process.js';
+import { SpoolUnusable } from './usage/worker-directory.js';
 
 /** What a process of the data plane can be asked to do. */
 interface Service extends OpsSource {
@@ -90,9 +91,13 @@ async function startGateway(config: Config, identity: GatewayIdentity, port: num
   // Loaded here: the primary of a fleet needs none of it.
   const { Gateway } = await import('./gateway.js');
   quickenBuiltins();
-  const gateway = await Gateway.create(config, identity, log, (message) => {
+  const onFatal = (message: string): void => {
     process.stderr.write(`dataplane: ${message}\n`);
     void stop(log, EXIT.unavailable);
+  };
+  const gateway = await Gateway.create(config, identity, log, onFatal).catch((error: unknown) => {
+    if (error instanceof SpoolUnusable) fail(EXIT.directory, error.message);
+    throw error;
   });
   service = gateway;
   try {

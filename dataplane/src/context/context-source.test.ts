@@ -110,6 +110,26 @@ describe('ContextSource', () => {
     expect(lines.filter((line) => line.includes('control plane unreachable'))).toHaveLength(1);
   });
 
+  it('says once that tokens are not resolved, in whatever words, and again after they were', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve, lines } = connect([plane.address]);
+    await until(() => source.up);
+    const answer = plane.resolve;
+    const said = () => lines.filter((line) => line.includes('resolve failed')).length;
+    let after = 0;
+    const fail: typeof answer = (_call, done) =>
+      done({ code: status.DEADLINE_EXCEEDED, details: `Deadline exceeded after 5.00${after++}s` });
+    plane.resolve = fail;
+    for (let i = 0; i < 3; i++) await resolve();
+    expect([after, said()]).toEqual([3, 1]);
+    plane.resolve = answer;
+    await resolve();
+    cache.reset(5);
+    plane.resolve = fail;
+    await resolve();
+    expect(said()).toBe(2);
+  });
+
   it('is ready after the first Hello and not before', async () => {
     const plane = await new Plane().listen();
     plane.watch = () => undefined;

@@ -48,6 +48,7 @@ const HELLO_TIMEOUT_MS = 5_000;
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 2_000;
 const HEARTBEATS_MISSED = 2.5;
+const RESOLVE_FAILED = 'resolve failed';
 
 const KINDS: readonly (InvalidationKind | null)[] = [null, 'key', 'agent', 'provider', 'org', 'project', 'account'];
 const REFUSALS = {
@@ -76,8 +77,8 @@ export class ContextSource implements ContextResolver {
   #up = false;
   #ready = false;
   #stopped = false;
-  /** The last problem that was logged, so that an outage is one line and not a flood. */
-  #logged = '';
+  /** Problems that were logged and are not over, so that an outage is a line of each kind and not a flood. */
+  readonly #logged = new Set<string>();
 
   constructor(
     client: GatewayClient,
@@ -125,18 +126,24 @@ export class ContextSource implements ContextResolver {
   async #ask(queries: readonly TokenQuery[]): Promise<readonly (Resolution | Error)[]> {
     try {
       const answers = await this.#answersTo(queries);
+      this.#resolved();
       return answers.map((answer) => {
         try {
           return resolutionOf(answer);
         } catch (error) {
-          this.#problem('resolve failed', error);
+          this.#problem(RESOLVE_FAILED, error);
           return error as Error;
         }
       });
     } catch (error) {
-      this.#problem('resolve failed', error);
+      this.#problem(RESOLVE_FAILED, error);
       throw error;
     }
+  }
+
+  /** What kept tokens from being resolved is over. */
+  #resolved(): void {
+    for (const kind of this.#logged) if (kind.startsWith(RESOLVE_FAILED)) this.#logged.delete(kind);
   }
 
   async #answersTo(queries: readonly TokenQuery[]): Promise<readonly IResolveTokenResponse[]> {
@@ -231,7 +238,7 @@ export class ContextSource implements ContextResolver {
     this.#cache!.linkUp();
     if (this.#up) return;
     this.#up = true;
-    this.#logged = '';
+    this.#logged.clear();
     this.#log.info({ address: this.#watch?.address }, 'connected to the control plane');
   }
 
@@ -259,11 +266,12 @@ export class ContextSource implements ContextResolver {
 
   #problem(what: string, error: unknown): void {
     const text = maskSecrets(error instanceof Error ? error.message : String(error));
-    const line = `${what}: ${text}`;
-    if (line === this.#logged) return;
-    this.#logged = line;
+    // The words of a deadline tell how long each part took, and are others each time.
+    const kind = `${what}: ${error instanceof LinkError ? error.code : text}`;
+    if (this.#logged.has(kind)) return;
+    this.#logged.add(kind);
     const refused = error instanceof LinkError && error.code === linkStatus.UNAUTHENTICATED;
-    this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, line);
+    this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, `${what}: ${text}`);
   }
 }
 

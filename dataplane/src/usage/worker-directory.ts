@@ -17,8 +17,27 @@ export interface WorkerDirectory {
   readonly lock: DirectoryLock;
 }
 
-/** Takes the first worker directory that no living process holds, with whatever a dead one left in it. */
+/** `message` is one line that says what to set. */
+export class SpoolUnusable extends Error {
+  constructor(root: string, cause: unknown) {
+    super(`SPOOL_DIR ${root} cannot be used: ${(cause as Error).message}`, { cause });
+    this.name = 'SpoolUnusable';
+  }
+}
+
+/**
+ * Takes the first worker directory that no living process holds, with whatever a dead one left in it. Throws
+ * {@link SpoolUnusable}.
+ */
 export function claimWorkerDirectory(root: string): WorkerDirectory {
+  try {
+    return claimFirst(root);
+  } catch (error) {
+    throw new SpoolUnusable(root, error);
+  }
+}
+
+function claimFirst(root: string): WorkerDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   for (let i = 0; i < WORKERS_MAX; i++) {
     const path = join(root, `worker-${i}`);
