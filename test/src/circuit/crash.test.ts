@@ -14,7 +14,7 @@ let provider: Server;
 let plane: TestPlane;
 let url: string;
 let token: string;
-/** What the provider answers; null: it keeps the calls until {@link answerHeld}. */
+/** What the provider answers; null: nothing, it holds the calls. */
 let providerStatus: number | null = 200;
 let calls = 0;
 let held: ServerResponse[] = [];

@@ -20,12 +20,12 @@ export interface SeenRequest {
   readonly rawHeaders: readonly string[];
   /** Lower-case names; repeated ones joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; empty beyond `keepBodyBytes`. */
+  /** The body; empty beyond {@link KEPT_BODY_BYTES_MAX}. */
   readonly body: Buffer;
   readonly bodyBytes: number;
 }
 
-const KEEP_BODY_BYTES = 64 * 1024 * 1024;
+const KEPT_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 export abstract class StandIn {
   /** Every request whose body arrived completely, the refused ones too. */
@@ -147,7 +147,7 @@ async function readRequest(request: IncomingMessage): Promise<SeenRequest | null
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bodyBytes += chunk.length;
-      if (bodyBytes <= KEEP_BODY_BYTES) chunks.push(chunk);
+      if (bodyBytes <= KEPT_BODY_BYTES_MAX) chunks.push(chunk);
     }
   } catch {
     return null; // the client went away in the middle of its body
@@ -161,7 +161,7 @@ async function readRequest(request: IncomingMessage): Promise<SeenRequest | null
     query: question === -1 ? '' : target.slice(question + 1),
     rawHeaders: request.rawHeaders,
     headers: joined(request.rawHeaders),
-    body: bodyBytes <= KEEP_BODY_BYTES ? Buffer.concat(chunks) : Buffer.alloc(0),
+    body: bodyBytes <= KEPT_BODY_BYTES_MAX ? Buffer.concat(chunks) : Buffer.alloc(0),
     bodyBytes,
   };
 }
