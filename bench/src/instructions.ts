@@ -1,0 +1,107 @@
+/**
+ * What a call executes on the data plane's thread in user space, counted by a simulated processor (callgrind of
+ * valgrind): instructions, and cache lines that its first and second level miss. Unlike times these figures hardly change
+ * with what else the machine does. One call at a time, as at low rates; usage is spooled and not shipped meanwhile.
+ *
+ *   node bench/dist/instructions.js [ROOT …]
+ *
+ * ROOT: built trees to count beside this one. `apt-get install valgrind`; a minute each.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@acg/test/until';
+import { type GatewayStack, startGateway } from './gateway-stack.js';
+import { KeepAliveConnection, postRequest } from './load/keep-alive-connection.js';
+import { startProvider } from './provider.js';
+import { PROXY_PATH, REQUEST_BODY } from './request.js';
+import { stopAtTeardown, tearDown, tearDownOnSignals, temporaryDirectory } from './teardown.js';
+
+const OWN_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Enough for V8 to optimize what a call runs. */
+const WARM_CALLS = 20_000;
+const SETTLING_CALLS = 200;
+const CALLS = 1_000;
+/** First level 32 KiB each for code and data, second level 1 MiB, as of current server processors. */
+const CACHES = ['--I1=32768,8,64', '--D1=32768,8,64', '--LL=1048576,8,64'];
+
+type Event = 'Ir' | 'I1mr' | 'D1mr' | 'D1mw' | 'ILmr' | 'DLmr' | 'DLmw';
+
+async function count(gateway: GatewayStack, root: string): Promise<Readonly<Record<string, unknown>>> {
+  const directory = temporaryDirectory();
+  const output = join(directory, 'callgrind.out');
+  const options = ['--tool=callgrind', '--cache-sim=yes', ...CACHES, '--instr-atstart=no', '--separate-threads=yes'];
+  const program = [process.execPath, join(root, 'dataplane/dist/main.js')];
+  const child = spawn('valgrind', [...options, `--callgrind-out-file=${output}`, ...program], {
+    // An answer of the store is late by its usual measure.
+    env: { ...gateway.dataPlane.env, PATH: process.env.PATH, GATEWAY_DATA_DIR: directory, COUNTERS_TIMEOUT_MS: '5000' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const stop = stopAtTeardown(child);
+  const { port, metricsPort } = await new Promise<{ port: number; metricsPort: number }>((done, failed) => {
+    child.once('message', done);
+    child.once('error', failed);
+    child.once('exit', (code) => failed(new Error(`the data plane ended (${code}) under valgrind`)));
+  });
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  await until('the data plane is ready', async () => (await fetch(`${metricsUrl}/readyz`)).status === 200);
+  const url = `http://127.0.0.1:${port}${PROXY_PATH}`;
+  const connection = new KeepAliveConnection(new URL(url).origin);
+  const request = postRequest(url, { authorization: `Bearer ${gateway.token}` }, REQUEST_BODY);
+  const calls = async (total: number): Promise<void> => {
+    for (let call = 0; call < total; call++) {
+      const status = await new Promise<number>((done) => connection.send(request, done));
+      if (status !== 200) throw new Error(`a call was answered ${status}`);
+    }
+  };
+  const control = (...what: string[]) =>
+    execFileSync('callgrind_control', [...what, String(child.pid)], { stdio: 'ignore' });
+
+  await calls(1); // its context is known from now on
+  gateway.stack.control.freeze();
+  try {
+    await calls(WARM_CALLS);
+    control('-i', 'on');
+    await calls(SETTLING_CALLS);
+    control('-z');
+    await calls(CALLS);
+    control('-d');
+  } finally {
+    gateway.stack.control.thaw();
+  }
+  connection.close();
+  child.kill('SIGKILL');
+  await stop();
+  const sums = sumsOfMainThread(directory);
+  const per = (...events: Event[]): number => Math.round(events.reduce((sum, e) => sum + sums[e], 0) / CALLS);
+  return {
+    tree: root === OWN_ROOT ? 'this' : root,
+    instructions: per('Ir'),
+    'code past L1': per('I1mr'),
+    'data past L1': per('D1mr', 'D1mw'),
+    'code past L2': per('ILmr'),
+    'data past L2': per('DLmr', 'DLmw'),
+  };
+}
+
+function sumsOfMainThread(directory: string): Record<Event, number> {
+  const file = readdirSync(directory).find((name) => name.endsWith('.1-01'));
+  const text = readFileSync(join(directory, file!), 'utf8');
+  const events = /^events: (.+)$/m.exec(text)![1]!.split(' ');
+  const sums = /^summary: (.+)$/m.exec(text)![1]!.split(' ');
+  return Object.fromEntries(events.map((event, i) => [event, Number(sums[i] ?? 0)])) as Record<Event, number>;
+}
+
+tearDownOnSignals();
+try {
+  const provider = await startProvider();
+  const gateway = await startGateway(provider);
+  const rows = [];
+  for (const root of [OWN_ROOT, ...process.argv.slice(2).map((path) => resolve(path))])
+    rows.push(await count(gateway, root));
+  console.log(`per call, Node ${process.versions.node}`);
+  console.table(rows);
+} finally {
+  await tearDown();
+}
