@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../free-port.js';
 import { TestPlane } from '../plane-process.js';
-import { Stack, until } from '../stack.js';
+import { Stack, TENANT_PASSWORD, until } from '../stack.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { type Receiver, startReceiver } from '../webhooks/receiver.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'acg-next-release-'));
@@ -38,6 +39,7 @@ const READ = [
 ].map((path) => `/v1/${path}`);
 
 let provider: Server;
+let receiver: Receiver;
 let database: TestDatabase;
 let stack: Stack;
 let next: TestPlane;
@@ -60,6 +62,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;
+  receiver = await startReceiver();
   database = await createTestDatabase();
   stack = await Stack.start({ database, providers: { openai: `http://127.0.0.1:${port}` } });
   const grpcPort = await freePort();
@@ -73,6 +76,7 @@ afterAll(async () => {
   calling = false;
   await next?.stop();
   await stack?.stop();
+  await receiver?.close();
   provider?.closeAllConnections();
   provider?.close();
   rmSync(home, { recursive: true, force: true });
@@ -86,6 +90,11 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   await tenant.account(agent.id, 'openai', { apiKey: 'sk-rolling-upgrade-0001' });
   const key = (await tenant.call('POST', '/v1/api-keys', { name: 'k', agentId: agent.id })).body;
 
+  const email: string = (await tenant.call('GET', '/v1/me')).body.user.email;
+  await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/hook`, events: ['agent.created'] });
+  /** Agents that were made under way, each of them an event. */
+  const madeIds: string[] = [];
+
   calling = true;
   const statuses: number[] = [];
   const callOnce = async (): Promise<number> => {
@@ -98,17 +107,17 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
     while (calling) statuses.push(await callOnce().catch(() => 0));
   });
 
-  const ask = async (apiUrl: string, method: string, path: string, body?: unknown) => {
+  const ask = async (apiUrl: string, method: string, path: string, body?: unknown, session = tenant.session) => {
     const answer = await fetch(apiUrl + path, {
       method,
-      headers: { authorization: `Bearer ${tenant.session}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
       ...(body === undefined ? (method === 'GET' ? {} : { body: '{}' }) : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
     return { status: answer.status, text, body: text.startsWith('{') ? JSON.parse(text) : null };
   };
-  /** What people and machines do all day; the answers that are no success. */
-  const work = async (apiUrl: string): Promise<string[]> => {
+  /** What people and machines do all day; the answers that are no success. `otherUrl` takes the session, too. */
+  const work = async (apiUrl: string, otherUrl = apiUrl): Promise<string[]> => {
     const failed: string[] = [];
     const done = async (method: string, path: string, body?: unknown) => {
       const answer = await ask(apiUrl, method, path, body);
@@ -116,6 +125,10 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
       return answer.body;
     };
     const made = (await done('POST', '/v1/agents', { projectId: tenant.projectId, name: 'Made meanwhile' }))?.agent;
+    madeIds.push(made?.id);
+    const login = await done('POST', '/v1/auth/login', { email, password: TENANT_PASSWORD });
+    const own = await ask(otherUrl, 'GET', '/v1/me', undefined, login?.token);
+    if (own.status !== 200) failed.push(`the session of ${apiUrl} at ${otherUrl}: ${own.status} ${own.text}`);
     await done('PATCH', `/v1/agents/${made?.id}`, { name: 'Renamed meanwhile' });
     await done('POST', '/v1/api-keys', { name: 'meanwhile', agentId: made?.id });
     await done('DELETE', `/v1/agents/${made?.id}`);
@@ -133,7 +146,9 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   const ready = await next.start({ CONTROLPLANE_PORT: '0' });
   const nextUrl = `http://127.0.0.1:${ready.port}`;
   expect(next.output).toContain('9000_next_release.sql');
-  const beside = await Promise.all(Array.from({ length: 10 }, (_, i) => work(i % 2 === 0 ? stack.apiUrl : nextUrl)));
+  const beside = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? work(stack.apiUrl, nextUrl) : work(nextUrl, stack.apiUrl))),
+  );
   expect(beside.flat()).toEqual([]);
   const count = statuses.length;
   await until(async () => (await total(stack.apiUrl)) > count, 'the release before books usage into the newer schema');
@@ -144,6 +159,9 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   await Promise.all(calls);
   expect(new Set(statuses)).toEqual(new Set([200]));
   await until(async () => (await total(nextUrl)) === statuses.length, 'every call is in the ledger, once');
+  const delivered = (id: string): number => receiver.received.filter(({ body }) => body.includes(id)).length;
+  await until(() => madeIds.every((id) => delivered(id) > 0), 'every event has been delivered');
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(madeIds.length);
 
   const revoked = await ask(nextUrl, 'DELETE', `/v1/api-keys/${key.key.id}`);
   expect(revoked.status).toBeLessThan(300);
