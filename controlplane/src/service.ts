@@ -19,6 +19,7 @@ import { migrate } from './db/migrate.js';
 import { openPools } from './db/pools.js';
 import type { Sql } from './db/sql.js';
 import { type App, createApp } from './http/app.js';
+import { boundedClose } from './http/bounded-close.js';
 import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
@@ -69,6 +70,7 @@ export function buildService(config: Config, log: Logger): Service {
     answerUnrouted: (request, reply) =>
       site !== null && wantsPage(request) ? sendPage(site, reply, cookie.read(request) !== null) : null,
   });
+  const closeApp = boundedClose(app);
   if (site !== null) dashboardRoutes(app, site, cookie);
   guardProjects(app, sql);
   new Idempotency(
@@ -127,7 +129,7 @@ export function buildService(config: Config, log: Logger): Service {
     async stop() {
       health.started = false;
       await link.stop();
-      await app.close();
+      await closeApp(config.drainTimeoutMs / 2);
       metricsPort?.close();
       await identity.stop();
       await agents.stop();
