@@ -141,11 +141,13 @@ export async function writeProbesGood(tx: Tx, key: string, probesGood: number): 
 
 const DUE_MAX = 200;
 
-/** Circuits whose cooldown has ended. */
+/** Circuits whose cooldown has ended: providers in turn, so that one with thousands of origins keeps no other's open. */
 export async function cooledDown(sql: Sql): Promise<string[]> {
   const rows = await sql<{ circuitKey: string }[]>`
-    select circuit_key as "circuitKey" from circuits
-     where state = 'OPEN' and open_until <= clock_timestamp() order by open_until limit ${DUE_MAX}`;
+    select circuit_key as "circuitKey" from (
+      select circuit_key, open_until, row_number() over (partition by provider_slug, org_id order by open_until) as turn
+        from circuits where state = 'OPEN' and open_until <= clock_timestamp()) due
+     order by turn, open_until limit ${DUE_MAX}`;
   return rows.map((row) => row.circuitKey);
 }
 

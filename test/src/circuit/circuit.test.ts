@@ -59,6 +59,18 @@ async function halfOpen(): Promise<{ key: string; board: CircuitBoard }> {
   return { key, board: one };
 }
 
+test('circuit: one provider with thousands of origins that fail keeps no other’s circuit open', async () => {
+  const { sql } = database();
+  await sql`insert into circuits (circuit_key, provider_slug, state, open_until)
+    select 'supabase|https://' || n, 'supabase', 'OPEN', now() - interval '2 seconds' from generate_series(1, 1000) n`;
+  const key = newKey();
+  await sql`insert into circuits (circuit_key, provider_slug, state, open_until)
+    values (${key}, 'openai', 'OPEN', now() - interval '1 second')`;
+  await board().advanceClock();
+  expect((await stateOf(key)).state).toBe('HALF_OPEN');
+  await sql`delete from circuits where provider_slug = 'supabase'`;
+});
+
 test('circuit: outcomes that different control planes saw add up', async () => {
   const key = newKey();
   const [a, b] = [board(), board()];
