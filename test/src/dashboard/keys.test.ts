@@ -1,8 +1,10 @@
 /** All keys of an organization, in a real browser. */
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard.js';
 
 const dashboard = useDashboard();
+const isFocused = (element: Locator) => element.and(element.page().locator(':focus')).isVisible();
 
 async function scene() {
   const { visitor, email, password } = await dashboard().owner();
@@ -36,6 +38,8 @@ test('keys: made for an agent; shown once with how to use it, and gone after a r
   await page.keyboard.press('Escape');
   expect(await page.locator('[data-secret]').textContent()).toBe(secret); // it does not close by accident
   await page.getByRole('button', { name: 'I stored it' }).click();
+  // After the two dialogs, the form and the secret, one goes on where they were opened.
+  await expect.poll(() => isFocused(page.getByRole('button', { name: 'New key' }))).toBe(true);
   await page.getByRole('row', { name: /production.*Support bot.*never used.*in \d+ days/ }).waitFor();
   await page.reload();
   await page.getByRole('row', { name: /production/ }).waitFor();
@@ -65,7 +69,16 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   const { page } = visitor;
   const old = await key({ name: 'staging', agentId });
   await visitor.goto('/keys');
-  await page.getByRole('button', { name: 'Rotate staging' }).click();
+  const rotate = page.getByRole('button', { name: 'Rotate staging' });
+  await rotate.focus();
+  await page.keyboard.press('Enter');
+  // Keys may have one name: which one it is.
+  await page.getByRole('dialog').getByText(old.secretKey.slice(0, 12)).waitFor();
+  await page.getByLabel('The old key works on for').focus();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(() => isFocused(rotate)).toBe(true);
+  await page.keyboard.press('Enter');
   await page.getByLabel('The old key works on for').selectOption({ label: '7 days' });
   await page.getByRole('button', { name: 'Rotate key' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;

@@ -3,6 +3,7 @@ import { Button, Group, Modal, ScrollArea, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { problemOf } from '../api/problem.js';
+import { FocusBack } from './focus-back.js';
 import { StatusBadge } from './status-badge.js';
 
 /** So many requests are under way: other people's wait no longer for it. */
@@ -54,6 +55,7 @@ export function BulkDialog<T extends Thing>({
   const succeeded = changed.filter(({ id }) => results.get(id) === 'done').length;
   return (
     <Modal opened onClose={() => !running && onClose()} title={title} closeOnClickOutside={!running} size="lg">
+      <FocusBack />
       <form
         onSubmit={(event) => {
           event.preventDefault();

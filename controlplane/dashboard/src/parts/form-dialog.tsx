@@ -1,6 +1,7 @@
 /** A dialog that is a form: what the server has against it, its fields, and two buttons. */
 import { Button, Group, Modal, type ModalProps } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { FocusBack } from './focus-back.js';
 import { Form } from './form.js';
 import type { FormProblem } from './form-problem.js';
 
@@ -33,6 +34,7 @@ export function FormDialog({
 }: FormDialogProps) {
   return (
     <Modal {...modal} opened={opened} onClose={onClose}>
+      <FocusBack />
       <Form problem={problem} onSubmit={onSubmit}>
         {children}
         <Group justify="flex-end" gap="sm">

@@ -5,6 +5,7 @@
 import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.js';
+import { FocusBack } from './focus-back.js';
 
 interface SecretOnceProps {
   readonly title: string;
@@ -25,6 +26,7 @@ export function SecretOnce({ title, secret, children, onStored }: SecretOnceProp
       closeOnEscape={false}
       closeOnClickOutside={false}
     >
+      <FocusBack />
       <Stack gap="md">
         <Alert color="yellow" variant="light" title="Shown once">
           <Text size="sm">Copy it now and keep it where your secrets are. Nobody can show it again, not even we.</Text>

@@ -9,6 +9,7 @@ import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
+import { FocusBack } from '../../parts/focus-back.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { SecretOnce } from '../../parts/secret-once.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
@@ -39,6 +40,7 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Modal opened onClose={onClose} title="New agent" size="lg">
+      <FocusBack />
       <NewAgentForm onClose={onClose} onToken={setToken} onMade={leave} />
     </Modal>
   );

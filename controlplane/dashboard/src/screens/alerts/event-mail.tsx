@@ -7,6 +7,7 @@ import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { EVENT_NAMES, eventName } from '../../parts/event-name.js';
 import { Failure } from '../../parts/failure.js';
+import { FocusBack } from '../../parts/focus-back.js';
 import { Form } from '../../parts/form.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { toast } from '../../parts/toast.js';
@@ -31,6 +32,7 @@ export function EventMail({ onClose }: { readonly onClose: () => void }) {
   const own = useQuery({ queryKey: ['event-mail', userId], queryFn: () => readOwn(userId), enabled: userId !== '' });
   return (
     <Modal opened onClose={onClose} title="Mail to me">
+      <FocusBack />
       {own.isPending && <Skeleton h={240} />}
       {own.error !== null && <Failure error={own.error} onRetry={() => void own.refetch()} />}
       {own.data === null && <Text size="sm">You are no member of this organization any more.</Text>}

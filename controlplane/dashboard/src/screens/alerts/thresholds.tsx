@@ -6,6 +6,7 @@ import { api } from '../../api/api.js';
 import { count } from '../../format/format.js';
 import { BulkThresholds } from '../../parts/bulk-thresholds.js';
 import { Failure } from '../../parts/failure.js';
+import { FocusBack } from '../../parts/focus-back.js';
 import { Nothing } from '../../parts/nothing.js';
 import { SearchInput } from '../../parts/search-input.js';
 import { agentsChanged, setThresholds } from '../../resources/agent-changes.js';
@@ -38,6 +39,7 @@ export function Thresholds({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Modal opened onClose={onClose} title="Budget thresholds" size="lg">
+      <FocusBack />
       <Stack gap="md">
         <Text size="sm">Of which agents? Those that spent most this month come first.</Text>
         <Group>

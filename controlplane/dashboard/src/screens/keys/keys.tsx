@@ -1,5 +1,5 @@
 /** All keys that agents call with: whose they are, whether they are used, and when they end. */
-import { Stack, Text } from '@mantine/core';
+import { Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -134,8 +134,8 @@ function Revoke({ doomed, onClose }: { readonly doomed: Key; readonly onClose: (
       error={revoke.error}
       onConfirm={() => revoke.mutate()}
     >
-      Whoever holds this key can no longer call with it, within a second. That cannot be taken back; to change a key
-      without a stop, rotate it.
+      Whoever holds this key (<Code>{doomed.keyPrefix}…</Code>) can no longer call with it, within a second. That cannot
+      be taken back; to change a key without a stop, rotate it.
     </Confirm>
   );
 }

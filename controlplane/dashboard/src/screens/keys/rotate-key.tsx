@@ -1,5 +1,5 @@
 /** A new secret in the place of an old one, which works on for a while so that nothing has to stop. */
-import { Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
@@ -42,8 +42,8 @@ export function RotateKey({ rotated, onClose, onMade }: RotateKeyProps) {
       onClose={onClose}
     >
       <Text size="sm">
-        You get a new key with the same name and scope. Put it where the old one is; until the overlap is over, both
-        work.
+        You get a new key with the same name and scope. Put it where the old one (<Code>{rotated.keyPrefix}…</Code>) is;
+        until the overlap is over, both work.
       </Text>
       <Overlap
         label="The old key works on for"
