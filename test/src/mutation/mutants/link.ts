@@ -146,7 +146,7 @@ export const LINK: Area = {
     },
     {
       file: SOURCE,
-      find: '    if (line === this.#logged) return;\n',
+      find: '    if (this.#logged.has(kind)) return;\n',
       put: '',
       bug: 'an outage is a flood of lines',
       tests: SUPERVISION,
