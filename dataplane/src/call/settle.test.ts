@@ -11,7 +11,12 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
   let counted = 0;
   let settled = 0;
   const settle = createSettle({
-    spool: { append: (record, done) => done((records.push(record), null)) },
+    spool: {
+      append(record, done) {
+        records.push(record);
+        done(null);
+      },
+    },
     counters: { settle: () => void counted++ },
     metering: { price: () => ({ costNanos: 0, source: 'none' }) },
     catchingUp: new CatchingUp(),
