@@ -130,6 +130,23 @@ describe('ContextSource', () => {
     expect(said()).toBe(2);
   });
 
+  it('says once that an answer is none, however often it comes and what is answered in between', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve, lines } = connect([plane.address]);
+    await until(() => source.up);
+    const answer = plane.resolve;
+    let wrong = 0;
+    const answerWrongly: typeof answer = (_call, done) => {
+      wrong++;
+      done(null, { outcome: Outcome.OUTCOME_UNSPECIFIED });
+    };
+    for (plane.resolve of [answerWrongly, answer, answerWrongly]) {
+      await resolve();
+      cache.reset(5);
+    }
+    expect([wrong, lines.filter((line) => line.includes('unreadable answer')).length]).toEqual([2, 1]);
+  });
+
   it('is ready after the first Hello and not before', async () => {
     const plane = await new Plane().listen();
     plane.watch = () => undefined;

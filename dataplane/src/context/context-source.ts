@@ -131,7 +131,7 @@ export class ContextSource implements ContextResolver {
         try {
           return resolutionOf(answer);
         } catch (error) {
-          this.#problem(RESOLVE_FAILED, error);
+          this.#problem('unreadable answer for a token', error);
           return error as Error;
         }
       });
@@ -141,7 +141,7 @@ export class ContextSource implements ContextResolver {
     }
   }
 
-  /** What kept tokens from being resolved is over. */
+  /** What kept all tokens from being resolved is over; one token that is answered wrongly may still be asked for. */
   #resolved(): void {
     for (const kind of this.#logged) if (kind.startsWith(RESOLVE_FAILED)) this.#logged.delete(kind);
   }
