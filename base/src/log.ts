@@ -35,22 +35,23 @@ function printingLogger(plane: string, level: LogLevel): Logger {
   outliveReaders();
   const { stdout } = process;
   let lost = 0;
-  const log = newLogger(plane, level, (line) => {
-    if (stdout.writableLength > WAITING_BYTES_MAX) lost++;
-    else stdout.write(line);
-  });
-  stdout.on('drain', () => {
-    if (lost === 0) return;
+  const tellLost = (): void => {
     const lines = lost;
     lost = 0;
     log.warn({ lines }, 'log lines lost: their reader was too slow');
+  };
+  const log = newLogger(plane, level, (line) => {
+    if (stdout.writableLength <= WAITING_BYTES_MAX) stdout.write(line);
+    else if (lost++ === 0) stdout.once('drain', tellLost);
   });
   return log;
 }
 
 /** A pipe that nobody reads any more is an error event of its stream, which would end the process. */
 export function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignore);
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+  }
 }
 
 function newLogger(plane: string, level: LogLevel, write: (line: string) => void): Logger {
