@@ -137,15 +137,22 @@ export class Idempotency {
       actorId: actor.token?.id ?? actor.userId,
       keyHash: createHash('sha256').update(key).digest(),
     };
-    const lost = (error: Error): void => {
+    let giveUp: (error: Error) => void = ignore;
+    const lost = new Promise<never>((_, reject) => {
+      giveUp = reject;
+    });
+    lost.catch(ignore); // for whoever waits for something then
+    const fail = (error: Error): void => {
       joined.failure = error;
+      giveUp(error);
     };
-    const first = await this.#open(identity, lost);
+    const first = await this.#open(identity, fail);
     if ('kept' in first) return first;
     const joined: Run['joined'] = {
       tx: first.tx,
       state: 'open',
       failure: null,
+      lost,
       async pause() {
         if (await store.hasWritten(joined.tx)) throw new Error('paused after something was written');
         joined.state = 'paused';
@@ -155,7 +162,7 @@ export class Idempotency {
         await opened!.finished;
       },
       resume: async () => {
-        const again = await this.#open(identity, lost);
+        const again = await this.#open(identity, fail);
         if ('kept' in again) throw new StillRunning(); // the same call was faster: asked once more, it gets that answer
         run.opened = again;
         joined.tx = again.tx;
@@ -168,8 +175,8 @@ export class Idempotency {
     return run;
   }
 
-  /** Opens the transaction and leaves it open, unless the call was answered before. `lost`: it failed afterwards. */
-  #open(identity: store.KeyIdentity, lost: (error: Error) => void): Promise<Kept | Opened> {
+  /** Opens the transaction and leaves it open, unless the call was answered before. `fail`: it failed afterwards. */
+  #open(identity: store.KeyIdentity, fail: (error: Error) => void): Promise<Kept | Opened> {
     return new Promise((resolve, reject) => {
       let finish: { resolve(): void; reject(error: unknown): void } | null = null;
       const work = async (tx: Tx): Promise<void> => {
@@ -200,7 +207,7 @@ export class Idempotency {
             if (error === ROLLED_BACK) finish?.resolve();
             else if (finish === null) reject(error as Error);
             else {
-              lost(error as Error);
+              fail(error as Error);
               finish.reject(error);
             }
           },

@@ -15,6 +15,8 @@ export interface JoinedTransaction {
   readonly state: 'open' | 'paused' | 'over';
   /** Its connection is gone. Every further query fails with this: on the pool it would be half of the work. */
   readonly failure: Error | null;
+  /** Rejects with the failure once there is one. */
+  readonly lost: Promise<never>;
   /** Ends the transaction, in which nothing may be written yet. */
   pause(): Promise<void>;
   /** Begins another one in its place; may throw. */
@@ -23,13 +25,21 @@ export interface JoinedTransaction {
 
 const joined = new AsyncLocalStorage<JoinedTransaction>();
 
-const current = (): Tx | null => {
+/** Null: queries go to the pool. */
+const current = (): JoinedTransaction | null => {
   const transaction = joined.getStore();
   if (transaction === undefined) return null;
   if (transaction.failure !== null) throw transaction.failure;
   if (transaction.state === 'paused') throw new Error('a query while the transaction of the call is paused');
-  return transaction.state === 'open' ? transaction.tx : null;
+  return transaction.state === 'open' ? transaction : null;
 };
+
+/**
+ * What is asked between the failure of a statement and the end of its connection may be answered by nobody, and the way
+ * back to a savepoint is asked just then: its end is not waited for any longer than there is a connection.
+ */
+const savepoint = <T>({ tx, lost }: JoinedTransaction, work: (inner: Tx) => Promise<T>): Promise<unknown> =>
+  Promise.race([tx.savepoint(work), lost]);
 
 export function runJoined(transaction: JoinedTransaction, work: () => void): void {
   joined.run(transaction, work);
@@ -49,12 +59,12 @@ export async function outsideTransaction<T>(work: () => Promise<T>): Promise<T> 
 
 export function joinable(pool: Sql): Sql {
   return new Proxy(pool, {
-    apply: (target, self, args) => Reflect.apply((current() ?? target) as never, self, args),
+    apply: (target, self, args) => Reflect.apply((current()?.tx ?? target) as never, self, args),
     get(target, name) {
-      const tx = current();
-      if (tx === null) return Reflect.get(target, name);
-      if (name === 'begin') return (work: (inner: Tx) => Promise<unknown>) => tx.savepoint(work);
-      return Reflect.get(name in tx ? tx : target, name);
+      const transaction = current();
+      if (transaction === null) return Reflect.get(target, name);
+      if (name === 'begin') return (work: (inner: Tx) => Promise<unknown>) => savepoint(transaction, work);
+      return Reflect.get(name in transaction.tx ? transaction.tx : target, name);
     },
   });
 }

@@ -4,6 +4,7 @@ import type { Service } from '@acg/controlplane/service';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
 import { holdLock, lockWaiters } from '../held-lock.js';
+import { TcpProxy } from '../tcp-proxy.js';
 
 /** Calls that wait here, before their answer is sent, until they are let go. */
 const held: (() => void)[] = [];
@@ -255,4 +256,23 @@ test('a connection that is lost in the middle of a call is 503 in the words of t
   await release();
   expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
   expect(headers.get('retry-after')).toBe('2');
+});
+
+// Between the failure of a statement that this connection did not know and its end, the client takes further ones and
+// answers none of them: the way back to the savepoint of the call among them.
+test('a connection that breaks under a statement it did not know is 503 as well, and the call ends', async () => {
+  const url = new URL(plane().database.url.reveal());
+  const way = await TcpProxy.start(Number(url.port));
+  url.port = String(way.port);
+  const through = await startControlPlane({ DATABASE_URL: url.href }, plane().database);
+  const owner = await through.member('owner');
+  way.resetOn = 'insert into projects';
+  const key = randomUUID();
+  const { status, body } = await post(owner, key, '/v1/projects', { name: 'Lost' });
+  expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  way.resetOn = null;
+  expect((await post(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
+  expect(await count(owner)).toBe(1);
+  await through.stop();
+  await way.stop();
 });
