@@ -9,6 +9,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { ignore } from '@acg/base/ignore';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JoinedTransaction, runJoined } from '../db/joined-transaction.js';
+import { endHeard } from '../db/reserved-connection.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, StillRunning } from '../domain/errors.js';
 import { FairPlaces } from '../domain/fair-places.js';
@@ -87,8 +88,7 @@ export class Idempotency {
       const run = this.#runs.get(request);
       if (run === undefined) return;
       this.#runs.delete(request);
-      // The end of a connection is heard of after the failure of the query that it took along.
-      await new Promise((heard) => setImmediate(heard));
+      await endHeard();
       const { opened, joined } = run;
       if (opened === null) return; // what it waited for came back, but the transaction did not
       const gone = joined.failure !== null; // then nobody may speak to it any more, not even to roll back

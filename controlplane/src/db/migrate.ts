@@ -3,6 +3,7 @@
  * find nothing to do. Each file runs in one transaction with its own entry in `schema_migrations`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { endHeard, withReservedConnection } from './reserved-connection.js';
 import type { Sql } from './sql.js';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
@@ -42,6 +43,7 @@ async function run(connection: Sql, version: number, name: string): Promise<void
       await connection.unsafe(`begin;\n${entry};\n${text}\ncommit;`);
       return;
     } catch (error) {
+      await endHeard();
       await connection`rollback`;
       if ((error as { code?: string }).code !== DEADLOCK) throw error;
     }
@@ -49,9 +51,8 @@ async function run(connection: Sql, version: number, name: string): Promise<void
 }
 
 /** Brings the schema up to date; returns the names of the files that ran. */
-export async function migrate(sql: Sql): Promise<readonly string[]> {
-  const connection = await sql.reserve();
-  try {
+export function migrate(sql: Sql): Promise<readonly string[]> {
+  return withReservedConnection(sql, async (connection) => {
     // Waiting for whoever migrates now, and a large migration, take as long as they take.
     await connection`set statement_timeout = 0`;
     await connection`set idle_in_transaction_session_timeout = 0`;
@@ -70,11 +71,5 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
       ran.push(name);
     }
     return ran;
-  } finally {
-    await connection`select pg_advisory_unlock(hashtext('schema_migrations'))`.catch(() => {});
-    // Back to what the connection was opened with: it returns to the pool.
-    await connection`reset statement_timeout`.catch(() => {});
-    await connection`reset idle_in_transaction_session_timeout`.catch(() => {});
-    connection.release();
-  }
+  });
 }

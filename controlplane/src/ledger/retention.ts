@@ -8,8 +8,8 @@
 
 import type { Logger } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/units';
-import type { ReservedSql } from 'postgres';
 import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
+import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
 import { dayOf, partitionName } from './partitions.js';
 
@@ -33,19 +33,16 @@ export class UsageRetention {
 
   /** Does nothing while another control plane does. */
   async sweep(nowMs: number): Promise<void> {
-    const connection = await this.sql.reserve();
-    try {
+    const isOurs = await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
         select pg_try_advisory_lock(hashtext('usage_retention')) as ours`;
-      if (lock?.ours !== true) return;
+      if (lock?.ours !== true) return false;
       await connection`set statement_timeout = 0`;
       const dropped = await this.#dropBefore(connection, dayOf(nowMs) - (this.retentionDays + GRACE_DAYS) * DAY_MS);
       if (dropped > 0) this.log.info({ dropped }, 'days of usage logs dropped by retention');
-    } finally {
-      await connection`select pg_advisory_unlock_all()`.catch(() => {});
-      await connection`reset statement_timeout`.catch(() => {});
-      connection.release();
-    }
+      return true;
+    });
+    if (!isOurs) return;
     const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.retentionDays + 2 * GRACE_DAYS);
     await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
     await this
@@ -60,7 +57,7 @@ export class UsageRetention {
   }
 
   /** Returns how many partitions went. */
-  async #dropBefore(connection: ReservedSql<{ bigint: number }>, beforeMs: number): Promise<number> {
+  async #dropBefore(connection: ReservedConnection, beforeMs: number): Promise<number> {
     const partitions = await connection<{ name: string; pending: boolean }[]>`
       select c.relname as name, i.inhdetachpending as pending from pg_inherits i join pg_class c on c.oid = i.inhrelid
        where i.inhparent = 'usage_records'::regclass and c.relname ~ '^usage_records_\\d{8}$'

@@ -9,7 +9,7 @@
 
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/units';
-import type { ReservedSql } from 'postgres';
+import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
 import { dayOf, partitionName } from './partitions.js';
 
@@ -29,20 +29,14 @@ export class SearchIndexes {
 
   /** Makes what is missing for days that have been over for an hour. Does nothing while another control plane does. */
   async catchUp(nowMs: number): Promise<void> {
-    const connection = await this.sql.reserve();
-    try {
+    await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
         select pg_try_advisory_lock(hashtext('usage_search')) as ours from pg_extension where extname = 'pg_trgm'`;
       if (lock?.ours !== true) return;
       await connection`set statement_timeout = 0`;
       await connection`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
       await this.#makeMissing(connection, nowMs);
-    } finally {
-      await connection`select pg_advisory_unlock_all()`.catch(() => {});
-      await connection`reset statement_timeout`.catch(() => {});
-      await connection`reset lock_timeout`.catch(() => {});
-      connection.release();
-    }
+    });
   }
 
   /** Gives up the index under way; the next start makes it anew. */
@@ -51,7 +45,7 @@ export class SearchIndexes {
     this.#running?.cancel();
   }
 
-  async #makeMissing(connection: ReservedSql<{ bigint: number }>, nowMs: number): Promise<void> {
+  async #makeMissing(connection: ReservedConnection, nowMs: number): Promise<void> {
     const days = await daysWithoutIndex(this.sql, nowMs);
     try {
       for (const { name, broken } of days) {

@@ -1,13 +1,18 @@
 /** What becomes of the database connections of a control plane whose database, or way to it, goes away under it. */
 
+import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
+import { migrate } from '@acg/controlplane/db/migrate';
+import { withReservedConnection } from '@acg/controlplane/db/reserved-connection';
 import { openSql, type Sql, type Tx } from '@acg/controlplane/db/sql';
+import { UsageRetention } from '@acg/controlplane/ledger/retention';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TcpProxy } from '../tcp-proxy.js';
 import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
 
 const database = useTestDatabase();
+const log = createLogger('test', 'fatal', () => {});
 let sql: Sql;
 beforeAll(() => {
   sql = openSql(database().url, { connectionsMax: 1, applicationName: 'lost' });
@@ -48,22 +53,61 @@ test('database: a transaction whose connection is lost under it fails, and the p
   }
 });
 
-test('database: a connection that is reset while it opens fails what waits for it, and the pool serves on', async () => {
+/** A pool of one connection, and the way to the database that it takes. */
+async function throughProxy(): Promise<{ way: TcpProxy; pool: Sql; stop(): Promise<void> }> {
   const url = new URL(database().url.reveal());
   const way = await TcpProxy.start(Number(url.port));
   url.port = String(way.port);
-  const through = openSql(new Secret(url.href), { connectionsMax: 1, applicationName: 'reset' });
+  const pool = openSql(new Secret(url.href), { connectionsMax: 1, applicationName: 'through' });
+  const stop = async (): Promise<void> => {
+    await pool.end({ timeout: 1 });
+    await way.stop();
+  };
+  return { way, pool, stop };
+}
+
+// Of a statement that the connection did not know, which is where the client takes further ones and answers none.
+test('database: what works on a reserved connection ends with it, and the pool serves on', async () => {
+  const { way, pool, stop } = await throughProxy();
+  await migrate(pool);
+  const statement = (connection: Sql) => connection`select ${1}::int as "of a new kind"`;
+  for (let i = 0; i < 3; i++) {
+    way.resetOn = 'of a new kind';
+    await expect(withReservedConnection(pool, statement)).rejects.toThrow(LOST);
+    way.resetOn = null;
+    expect(await pool`select 1 as n`).toEqual([{ n: 1 }]);
+  }
+  expect(await withReservedConnection(pool, statement)).toHaveLength(1);
+  way.resetOn = 'pg_inherits';
+  await expect(new UsageRetention(pool, 1, log).sweep(Date.now())).rejects.toThrow(LOST);
+  way.resetOn = null;
+  await new UsageRetention(pool, 1, log).sweep(Date.now());
+  await stop();
+});
+
+test('database: a reserved connection returns without locks and with its first settings', async () => {
+  await withReservedConnection(sql, async (connection) => {
+    await connection`select pg_advisory_lock(1)`;
+    await connection`set statement_timeout = 7`;
+  });
+  const [row] = await sql`
+    select current_setting('statement_timeout') as timeout, current_setting('TimeZone') as zone,
+           (select count(*)::int from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`;
+  expect(row).toEqual({ timeout: '1min', zone: 'UTC', locks: 0 });
+});
+
+test('database: a connection that is reset while it opens fails what waits for it, and the pool serves on', async () => {
+  const { way, pool, stop } = await throughProxy();
   way.resetOn = 'typcategory'; // asked by the client itself, before any query of ours
-  for (let i = 0; i < 3; i++) await expect(through`select 1`).rejects.toThrow(LOST);
+  for (let i = 0; i < 3; i++) await expect(pool`select 1`).rejects.toThrow(LOST);
   way.resetOn = null;
   await until('the pool serves again', () =>
-    through`select array['a', 'b'] as list`.then(
+    pool`select array['a', 'b'] as list`.then(
       ([row]) => Array.isArray(row?.list),
       () => false,
     ),
   );
-  await through.end({ timeout: 1 });
-  await way.stop();
+  await stop();
 });
 
 test('database: whatever is asked while a connection is lost is answered', async () => {
