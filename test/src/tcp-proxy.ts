@@ -11,6 +11,8 @@ export class TcpProxy {
   cutNextRequest = false;
   /** A connection on which this is asked is reset instead; null: none. */
   resetOn: string | null = null;
+  /** So many answers later one is thrown away and its connection reset; null: none. */
+  resetAfter: number | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   connections = 0;
@@ -75,7 +77,10 @@ export class TcpProxy {
       else target.write(chunk);
     });
     target.on('data', (chunk) => {
-      if (this.cutNextAnswer) {
+      if (this.resetAfter !== null && this.resetAfter-- === 0) {
+        this.resetAfter = null;
+        client.resetAndDestroy();
+      } else if (this.cutNextAnswer) {
         this.cutNextAnswer = false;
         client.destroy();
       } else if (this.delayMs > 0) setTimeout(() => client.destroyed || client.write(chunk), this.delayMs);

@@ -1,0 +1,57 @@
+/** The connection to Postgres breaks instead of each answer in turn, of every call that takes an Idempotency-Key. */
+import { randomUUID } from 'node:crypto';
+import { takesIdempotencyKey } from '@acg/controlplane/auth/idempotency';
+import { expect, test } from 'vitest';
+import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
+import { TcpProxy } from '../tcp-proxy.js';
+import { callExample, covered, exampleOf } from './examples/index.js';
+
+const plane = useControlPlane();
+const AWAY = { error: 'the database is away: try again shortly' };
+
+test('a call whose connection breaks is done or 503, and sent again it has been done once', async () => {
+  const url = new URL(plane().database.url.reveal());
+  const way = await TcpProxy.start(Number(url.port));
+  url.port = String(way.port);
+  const through = await startControlPlane({ DATABASE_URL: url.href }, plane().database);
+  const entries = async (owner: Member): Promise<number> => (await owner.call('GET', '/v1/audit?limit=1')).body.total;
+  for (const route of covered(plane().service.app.routeTable).filter(takesIdempotencyKey)) {
+    const example = exampleOf(route);
+    for (let left = 0, isReset = true; isReset; left++) {
+      const owner = await plane().member('owner');
+      const call = await example.prepare({ plane: plane(), owner, caller: owner });
+      const before = await entries(owner);
+      const key = randomUUID();
+      const by: Pick<Member, 'call'> = {
+        call: (method, path, body, headers = {}) =>
+          through.call(method, path, {
+            token: owner.token,
+            body,
+            headers: { 'idempotency-key': key, ...headers },
+          }),
+      };
+      way.resetAfter = left;
+      const first = await callExample(by, route, call);
+      isReset = way.resetAfter === null;
+      way.resetAfter = null;
+      const seen = { route: `${route.method} ${route.url}`, left };
+      const success = example.success ?? 200;
+      if (first.status !== success) expect({ ...seen, ...first }).toMatchObject({ ...seen, status: 503, body: AWAY });
+      const again = await callExample({ call: retried(by) }, route, call);
+      const once = { ...seen, status: success, entries: before + (example.unaudited === undefined ? 1 : 0) };
+      expect({ ...seen, status: again.status, entries: await entries(owner) }).toEqual(once);
+    }
+  }
+  await through.stop();
+  await way.stop();
+});
+
+/** Whatever else was on its way when the connection broke has had the connection that takes its place. */
+const retried =
+  (by: Pick<Member, 'call'>): Member['call'] =>
+  async (...call) => {
+    for (;;) {
+      const answer = await by.call(...call);
+      if (answer.status !== 503) return answer;
+    }
+  };
