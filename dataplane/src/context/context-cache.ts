@@ -262,7 +262,17 @@ export class ContextCache {
     const jitter = 0.8 + 0.2 * this.#options.random();
     const refreshAtMs = resolvedAtMs + this.#options.ttlMs * jitter;
     const bytes = estimateBytes(context);
-    const entry: ContextEntry = { cacheKey, context, refusal: null, revision, bytes, resolvedAtMs, refreshAtMs };
+    const entry: ContextEntry = {
+      cacheKey,
+      context,
+      refusal: null,
+      revision,
+      bytes,
+      resolvedAtMs,
+      refreshAtMs,
+      older: null,
+      newer: null,
+    };
     this.#refusals.delete(cacheKey);
     if (!this.#entries.has(cacheKey)) this.#makeRoom(context.orgId, bytes);
     this.#entries.set(cacheKey, entry);

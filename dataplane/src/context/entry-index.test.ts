@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { contextMessage } from './context-fixture.js';
 import { decodeContext } from './decode.js';
@@ -13,6 +15,8 @@ const entry = (cacheKey: string): ContextEntry => ({
   bytes: 10,
   resolvedAtMs: 0,
   refreshAtMs: 0,
+  older: null,
+  newer: null,
 });
 
 test.each([
@@ -60,4 +64,30 @@ test('index: says what an organization holds, and what of it was put in first', 
   ]);
   index.add(second);
   expect([index.shareOf('org-1').entries, index.oldestOf('org-1')]).toEqual([1, second]);
+});
+
+test('index: what was replaced is kept by nobody, however often', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const index = new EntryIndex();
+  const added: WeakRef<ContextEntry>[] = [];
+  const add = (): ContextEntry => {
+    const one = entry('one');
+    index.add(one);
+    added.push(new WeakRef(one));
+    return one;
+  };
+  const living = (): number => added.filter((one) => one.deref() !== undefined).length;
+  (() => {
+    const replaced = [add(), add(), add()];
+    for (let i = 0; i < 100; i++) {
+      replaced.push(add());
+      index.remove(replaced.shift()!);
+    }
+  })();
+  for (let turn = 0; turn < 100 && living() > 3; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+  }
+  expect([living(), index.shareOf('org-1').entries]).toEqual([3, 3]);
 });

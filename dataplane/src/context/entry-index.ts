@@ -13,13 +13,19 @@ export interface ContextEntry {
   readonly resolvedAtMs: number;
   /** Steady ms; moved on by a failed refresh. */
   refreshAtMs: number;
+  /** Of its organization, those that were put in before and after it; null at the ends, and outside of the index. */
+  older: ContextEntry | null;
+  newer: ContextEntry | null;
 }
 
-/** What an organization has in the cache. */
+/**
+ * What an organization has in the cache, as a list: an iterator over its set that waits for its next use would keep all
+ * that was ever replaced, and a new one each time would pass the places of all that has left.
+ */
 interface Share {
   bytes: number;
-  /** Goes on where it was: from the beginning it would pass all that has left before. */
-  readonly oldestFirst: Iterator<ContextEntry, undefined>;
+  oldest: ContextEntry | null;
+  newest: ContextEntry | null;
 }
 
 type Buckets = Map<string, Set<ContextEntry>>;
@@ -40,9 +46,9 @@ export class EntryIndex {
     return { entries: this.#byOrg.get(orgId)?.size ?? 0, bytes: this.#shares.get(orgId)?.bytes ?? 0 };
   }
 
-  /** Resolved longest ago: one that is in use is resolved anew now and then. The caller removes it. Null: there is none. */
+  /** Resolved longest ago: one that is in use is resolved anew now and then. Null: there is none. */
   oldestOf(orgId: string): ContextEntry | null {
-    return this.#shares.get(orgId)?.oldestFirst.next().value ?? null;
+    return this.#shares.get(orgId)?.oldest ?? null;
   }
 
   add(entry: ContextEntry): void {
@@ -51,12 +57,12 @@ export class EntryIndex {
     put(this.#byAgent, context.agentId, entry);
     put(this.#byProject, context.projectId, entry);
     put(this.#byOrg, context.orgId, entry);
-    const share = this.#shares.get(context.orgId);
-    if (share !== undefined) share.bytes += entry.bytes;
-    else {
-      const oldestFirst = this.#byOrg.get(context.orgId)!.values();
-      this.#shares.set(context.orgId, { bytes: entry.bytes, oldestFirst });
+    let share = this.#shares.get(context.orgId);
+    if (share === undefined) {
+      share = { bytes: 0, oldest: null, newest: null };
+      this.#shares.set(context.orgId, share);
     }
+    append(share, entry);
   }
 
   remove(entry: ContextEntry): void {
@@ -65,8 +71,8 @@ export class EntryIndex {
     take(this.#byAgent, context.agentId, entry);
     take(this.#byProject, context.projectId, entry);
     if (!take(this.#byOrg, context.orgId, entry)) return;
-    if (this.#byOrg.has(context.orgId)) this.#shares.get(context.orgId)!.bytes -= entry.bytes;
-    else this.#shares.delete(context.orgId);
+    takeOut(this.#shares.get(context.orgId)!, entry);
+    if (!this.#byOrg.has(context.orgId)) this.#shares.delete(context.orgId);
   }
 
   /** A copy: the caller may remove while it walks. */
@@ -100,4 +106,23 @@ function take(buckets: Buckets, id: string, entry: ContextEntry): boolean {
   if (bucket?.delete(entry) !== true) return false;
   if (bucket.size === 0) buckets.delete(id);
   return true;
+}
+
+function append(share: Share, entry: ContextEntry): void {
+  share.bytes += entry.bytes;
+  entry.older = share.newest;
+  if (share.newest === null) share.oldest = entry;
+  else share.newest.newer = entry;
+  share.newest = entry;
+}
+
+function takeOut(share: Share, entry: ContextEntry): void {
+  const { older, newer } = entry;
+  share.bytes -= entry.bytes;
+  if (older === null) share.oldest = newer;
+  else older.newer = newer;
+  if (newer === null) share.newest = older;
+  else newer.older = older;
+  entry.older = null; // a call under way may keep it, and would keep these with it
+  entry.newer = null;
 }
