@@ -104,6 +104,8 @@ function describe(error: ErrorObject, httpPart: string): string {
       return field === null
         ? `the ${httpPart} must be a JSON ${String(error.params.type)}`
         : `${field} must be ${typeNames(error.params.type)}`;
+    case 'minProperties':
+      return `${field ?? `the ${httpPart}`} must have at least one field`;
     default:
       return `${field ?? httpPart} ${error.message ?? 'is invalid'}`;
   }

@@ -4,16 +4,16 @@ import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../api/given.js';
 import { usage } from '../terminal/failure.js';
-import { dollarsToCents, list, orNone, wholeNumber } from './options.js';
+import { dollarsToCents, list, nullIfNone, type OrNone, orNone, wholeNumber } from './options.js';
 
 /** `--rpm`, `--rpd` … */
-type RateOptions = { readonly [type in RateLimit['type']]?: number | null };
+type RateOptions = { readonly [type in RateLimit['type']]?: OrNone<number> };
 
 export interface AgentOptions extends RateOptions {
   readonly name?: string;
   readonly description?: string;
-  readonly budget?: number | null;
-  readonly threshold?: readonly number[] | null;
+  readonly budget?: OrNone<number>;
+  readonly threshold?: OrNone<readonly number[]>;
   readonly budgetMode?: 'soft' | 'hard';
   readonly holdMaxOutputTokens?: number;
   readonly onStoreLoss?: 'allow' | 'refuse';
@@ -44,13 +44,13 @@ export function addAgentFields(command: Command): Command {
 
 export function agentFields(options: AgentOptions) {
   const { threshold, policyFile, budget } = options;
-  const rates = Object.fromEntries(RATE_LIMITS.map(({ field, type }) => [field, options[type]]));
+  const rates = Object.fromEntries(RATE_LIMITS.map(({ field, type }) => [field, nullIfNone(options[type])]));
   return given({
     name: options.name,
     description: options.description,
-    budgetCentsMonthly: budget,
+    budgetCentsMonthly: nullIfNone(budget),
     ...(rates as { readonly [field in RateLimit['field']]: number | null | undefined }),
-    usageThresholds: threshold === null ? [] : threshold === undefined ? undefined : [...threshold],
+    usageThresholds: threshold === 'none' ? [] : threshold === undefined ? undefined : [...threshold],
     budgetMode: options.budgetMode,
     holdMaxOutputTokens: options.holdMaxOutputTokens,
     onStoreLoss: options.onStoreLoss,

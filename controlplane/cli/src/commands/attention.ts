@@ -3,15 +3,23 @@ import type { Command } from 'commander';
 import { minute, money } from '../terminal/format.js';
 import type { Tree } from './tree.js';
 
+interface Thing {
+  readonly id: string;
+  readonly agentId: string | null;
+}
+const budget = ({ id }: Thing): string => `acg agents set ${id} --budget USD`;
+
+/** In words, and the command that mends it, with the id that it wants. */
 const KINDS = {
-  circuit_open: ['provider fails', 'acg circuits'],
-  budget: ['budget', 'acg agents set AGENT --budget'],
-  needs_credentials: ['key refused', 'acg accounts rotate'],
-  webhook_failing: ['webhook fails', 'acg webhooks deliveries'],
-  key_expiring: ['key expires', 'acg keys rotate'],
-  key_unused: ['key never used', 'acg keys revoke'],
-  no_budget: ['no budget', 'acg agents set AGENT --budget'],
-} as const;
+  circuit_open: ['provider fails', () => 'acg circuits'],
+  budget: ['budget', budget],
+  // Of an agent, an account; of none, a shared credential.
+  needs_credentials: ['key refused', ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} rotate ${id}`],
+  webhook_failing: ['webhook fails', ({ id }) => `acg webhooks deliveries ${id}`],
+  key_expiring: ['key expires', ({ id }) => `acg keys rotate ${id}`],
+  key_unused: ['key never used', ({ id }) => `acg keys revoke ${id}`],
+  no_budget: ['no budget', budget],
+} as const satisfies Record<string, readonly [string, (thing: Thing) => string]>;
 
 export function attentionCommand(command: Command, { begin }: Tree): void {
   command.action(async () => {
@@ -28,7 +36,7 @@ export function attentionCommand(command: Command, { begin }: Tree): void {
           { title: 'AT (UTC)', cell: ({ at }) => minute(at) },
           { title: 'SPENT', cell: ({ monthCents }) => (monthCents === null ? '–' : money(monthCents)) },
           { title: 'BUDGET', cell: ({ budgetCents }) => (budgetCents === null ? '–' : money(budgetCents)) },
-          { title: 'NEXT', cell: ({ kind }) => KINDS[kind][1] },
+          { title: 'NEXT', cell: ({ kind, ...thing }) => KINDS[kind][1](thing) },
         ],
         things,
       ),

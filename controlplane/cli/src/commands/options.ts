@@ -40,11 +40,17 @@ export function dollarsToCents(text: string): number {
   return Math.round(Number(text) * 100);
 }
 
-/** A limit, or `none`. */
+const NONE = 'none';
+export type OrNone<T> = T | typeof NONE;
+
+/** A limit, or `none`; not null, of which commander thinks that nothing was given, and makes it ''. */
 export const orNone =
   <T>(read: (text: string) => T) =>
-  (text: string): T | null =>
-    text === 'none' ? null : read(text);
+  (text: string): OrNone<T> =>
+    text === NONE ? NONE : read(text);
+
+/** As the API has it. */
+export const nullIfNone = <T>(value: OrNone<T> | undefined): T | null | undefined => (value === NONE ? null : value);
 
 export const list = (text: string): string[] =>
   text

@@ -6,7 +6,7 @@ import { isId, pickOne } from '../api/lookup.js';
 import { connect } from '../invocation/connect.js';
 import { usage } from '../terminal/failure.js';
 import { money } from '../terminal/format.js';
-import { dollarsToCents, orNone } from './options.js';
+import { dollarsToCents, nullIfNone, type OrNone, orNone } from './options.js';
 import type { Tree } from './tree.js';
 
 export function orgCommands(group: Command, { begin }: Tree): void {
@@ -49,11 +49,11 @@ export function orgCommands(group: Command, { begin }: Tree): void {
     .description('change the one of this session')
     .option('--name <name>', 'its name')
     .option('--budget <usd>', 'US dollars a month over all agents, or none', orNone(dollarsToCents))
-    .action(async ({ name, budget }: { name?: string; budget?: number | null }) => {
+    .action(async ({ name, budget }: { name?: string; budget?: OrNone<number> }) => {
       const run = begin();
       const client = await run.client();
       const { orgId } = await whoIs(client);
-      const body = given({ name, budgetCentsMonthly: budget });
+      const body = given({ name, budgetCentsMonthly: nullIfNone(budget) });
       const answer = await client.patch('/v1/orgs/{id}', { params: { path: { id: orgId } }, body });
       run.show(answer, () => run.done(`${answer.org.name}`));
     });

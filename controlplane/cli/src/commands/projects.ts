@@ -4,12 +4,21 @@ import { given } from '../api/given.js';
 import { findProject } from '../api/lookup.js';
 import { confirmed } from '../terminal/ask.js';
 import { day, money } from '../terminal/format.js';
-import { dollarsToCents, noteRest, orNone, type PageOptions, paged, pageOf } from './options.js';
+import {
+  dollarsToCents,
+  noteRest,
+  nullIfNone,
+  type OrNone,
+  orNone,
+  type PageOptions,
+  paged,
+  pageOf,
+} from './options.js';
 import type { Tree } from './tree.js';
 
 interface ProjectOptions {
   readonly name?: string;
-  readonly budget?: number | null;
+  readonly budget?: OrNone<number>;
 }
 const NAMED = ['<project>', 'name, slug or id'] as const;
 const BUDGET = ['--budget <usd>', 'US dollars a month over all its agents, or none', orNone(dollarsToCents)] as const;
@@ -66,7 +75,7 @@ export function projectCommands(group: Command, { begin }: Tree): void {
       const run = begin();
       const client = await run.client();
       const id = await findProject(client, text);
-      const body = given({ name, budgetCentsMonthly: budget });
+      const body = given({ name, budgetCentsMonthly: nullIfNone(budget) });
       const answer = await client.patch('/v1/projects/{id}', { params: { path: { id } }, body });
       run.show(answer, () => run.done(`${answer.project.slug}`));
     });

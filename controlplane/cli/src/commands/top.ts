@@ -60,7 +60,7 @@ function draw(run: Invocation, { agents }: Look, rates: CallRates): void {
       { title: 'STATUS', cell: ({ status }) => status },
       { title: 'CALLS/MIN', cell: ({ id }) => rates.perMinute(id), right: true },
       { title: 'CALLS 24H', cell: ({ requests }) => count(requests), right: true },
-      { title: 'SPEND/H', cell: ({ costCents }) => money(costCents / HOURS), right: true },
+      { title: 'SPEND/H', cell: ({ costUsd }) => money((costUsd * 100) / HOURS), right: true },
       { title: 'MONTH', cell: ({ monthCents }) => money(monthCents), right: true },
       { title: 'ERRORS', cell: (agent) => (agent.requests === 0 ? '–' : percent(agent.errorRate)), right: true },
       { title: 'REFUSED', cell: ({ rejectedRequests }) => count(rejectedRequests), right: true },

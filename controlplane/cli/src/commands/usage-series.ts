@@ -52,7 +52,7 @@ export function compareCommand(group: Command, { begin }: Tree): void {
         run.table(
           [
             { title: 'AGENT', cell: ({ agentName }) => agentName },
-            { title: 'SPEND', cell: ({ costCents }) => money(costCents), right: true },
+            { title: 'SPEND', cell: ({ costUsd }) => money(costUsd * 100), right: true },
             { title: 'CALLS', cell: ({ totalRequests }) => count(totalRequests), right: true },
             { title: 'ERRORS', cell: (row) => (row.totalRequests === 0 ? '–' : percent(row.errorRate)), right: true },
             { title: 'P95', cell: ({ p95Latency }) => duration(p95Latency), right: true },

@@ -81,9 +81,10 @@ async function showBreakdown(run: Invocation, options: UsageOptions, by: (typeof
         { title: 'CALLS', cell: ({ requests }) => known(requests, count), right: true },
         {
           title: 'ERRORS',
-          cell: ({ errors, requests }) => (errors === null || !requests ? '–' : percent(errors / requests)),
+          cell: ({ errors, requests }) => (errors === null || !requests ? '–' : percent((errors / requests) * 100)),
           right: true,
         },
+        { title: 'REFUSED', cell: ({ rejectedRequests }) => known(rejectedRequests, count), right: true },
         { title: 'TOKENS IN', cell: ({ tokensIn }) => known(tokensIn, count), right: true },
         { title: 'TOKENS OUT', cell: ({ tokensOut }) => known(tokensOut, count), right: true },
         { title: 'LATENCY', cell: ({ avgLatency }) => known(avgLatency, duration), right: true },

@@ -17,8 +17,8 @@ export function money(cents: number): string {
 }
 
 export const count = (value: number): string => whole.format(value);
-/** Of a share between 0 and 1. */
-export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+/** Of what is a percentage already, as the API has them: 25 is a quarter. */
+export const percent = (value: number): string => `${value.toFixed(value > 0 && value < 10 ? 1 : 0)} %`;
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
