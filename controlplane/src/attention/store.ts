@@ -40,9 +40,9 @@ export function loadAttention(sql: Sql, orgId: string, month: string): Promise<A
             ${none} as "providerSlug", null::timestamptz as at, ${spent}::text as "monthNanos",
             a.budget_cents_monthly::integer as "budgetCents", false as paused, count(*) over () as total
        from agents a ${ofMonth}
-      where a.org_id = ${orgId} and a.status <> 'revoked' and a.budget_cents_monthly > 0
+      where a.org_id = ${orgId} and a.status <> 'revoked' and a.budget_cents_monthly is not null
         and ${spent} >= ${budgetNanos} * ${NEARLY}::float8
-      order by ${spent} / (${budgetNanos}) desc, a.id limit ${SHOWN})
+      order by ${spent} / nullif(${budgetNanos}, 0) desc nulls first, a.id limit ${SHOWN})
     union all
     (select 'needs_credentials', c.*, ${noMoney}, false, count(*) over ()
        from (select p.id::text as id, p.provider_slug as name, p.agent_id, a.name as agent_name, p.provider_slug,

@@ -51,6 +51,24 @@ test('attention: budgets from 80 percent on, the most used first; agents without
   expect(await found('budget')).toBeUndefined();
 });
 
+test('attention: an agent whose budget is 0 comes first, although it has spent nothing: each of its calls is refused', async () => {
+  const used = await agent('Used up', 1);
+  const records = [usageRecord({ agentId: used, orgId: owner.orgId, costNanos: 2 * NANOS_PER_CENT })];
+  await newIngest(plane().database.sql).report({ dataPlaneId: 'd', records });
+  const shut = await agent('Shut', 0);
+  const budgets = (await found('budget'))!;
+  expect(budgets).toMatchObject({
+    total: 2,
+    things: [
+      { id: shut, monthCents: 0, budgetCents: 0 },
+      { id: used, budgetCents: 1 },
+    ],
+  });
+  await owner.call('PATCH', `/v1/agents/${shut}`, { budgetCentsMonthly: 100 });
+  await owner.call('PATCH', `/v1/agents/${used}/status`, { status: 'revoked' });
+  expect(await found('budget')).toBeUndefined();
+});
+
 test('attention: credentials that a provider refuses, of agents and shared ones', async () => {
   const { sql } = plane().database;
   const agentId = await agent('Support bot', 1_000);

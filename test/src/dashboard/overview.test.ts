@@ -111,6 +111,7 @@ test('overview: what needs somebody stands there in one answer, each with the wa
   const { page } = visitor;
   const made = await call('POST', '/v1/agents', { projectId, name: 'Unlimited' });
   const agentId: string = made.body.agent.id;
+  await call('POST', '/v1/agents', { projectId, name: 'Shut', budgetCentsMonthly: 0 });
   const account = { agentId, providerSlug: 'openai', credentials: { apiKey: 'sk-provider-0123456789' } };
   const accountId: string = (await call('POST', '/v1/providers/accounts', account)).body.account.id;
   await sql`update provider_accounts set status = 'needs_credentials', refused_at = now() where id = ${accountId}`;
@@ -137,6 +138,8 @@ test('overview: what needs somebody stands there in one answer, each with the wa
     '/v1/usage/timeseries',
   ]);
   await list.getByText('Credential refused').waitFor();
+  await list.getByText('Budget of $0').waitFor();
+  await list.getByText('Shut: every call is refused.').waitFor();
   await list.getByText(/nightly of Unlimited ends in 3 days/).waitFor();
   await list.getByText(/Deliveries to https:\/\/example.com\/hook fail/).waitFor();
   await list.getByText('Nothing limits what Unlimited spends in a month.').waitFor();
@@ -146,6 +149,7 @@ test('overview: what needs somebody stands there in one answer, each with the wa
     ['See deliveries: https://example.com/hook', 'https://example.com/hook'],
     ['Rotate it: nightly', 'Keys'],
     ['Set a budget: Unlimited', 'Unlimited'],
+    ['Raise budget: Shut', 'Shut'],
   ] as const) {
     await list.getByRole('link', { name: label }).click();
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();

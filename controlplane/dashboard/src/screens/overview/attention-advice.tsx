@@ -41,7 +41,14 @@ export const LISTS: Readonly<Record<Kind, string>> = {
 export const sumUp = (kind: Kind, total: number): string =>
   kind === 'no_budget' ? `${count(total)} agents have no budget` : `${count(total)} keys were never used`;
 
-const FULL = 1;
+const NEARLY = 'Budget nearly used up';
+
+/** The state of a budget, and what it means for calls. */
+function budgetState(monthCents: number, budgetCents: number): readonly [word: string, then: string] {
+  if (budgetCents === 0) return ['Budget of $0', 'every call is refused.'];
+  if (monthCents >= budgetCents) return ['Budget used up', 'calls are refused until the month is over.'];
+  return [NEARLY, 'calls are refused once it is used up.'];
+}
 
 export function adviceOf(kind: Kind, thing: Thing): Advice {
   const { id, name, agentId, agentName, at, monthCents, budgetCents, providerSlug, paused } = thing;
@@ -68,14 +75,13 @@ export function adviceOf(kind: Kind, thing: Thing): Advice {
         way: { to: LISTS.circuit_open, label: 'See circuits' },
       };
     case 'budget': {
-      const used = (monthCents ?? 0) / (budgetCents ?? 1);
+      const [word, then] = budgetState(monthCents ?? 0, budgetCents ?? 0);
       return {
-        tone: used >= FULL ? 'bad' : 'warn',
-        word: used >= FULL ? 'Budget used up' : 'Budget nearly used up',
+        tone: word === NEARLY ? 'warn' : 'bad',
+        word,
         what: (
           <>
-            <b>{name}</b>
-            {used >= FULL ? ': calls are refused until the month is over.' : ': calls are refused once it is used up.'}
+            <b>{name}</b>: {then}
           </>
         ),
         about: <BudgetBar spentCents={monthCents ?? 0} budgetCents={budgetCents} />,
