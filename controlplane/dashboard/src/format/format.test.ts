@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCents, usd } from './format.js';
+import { toCents, usd, usdTick } from './format.js';
 
 test.each([
   [12.5, 1_250],
@@ -22,4 +22,14 @@ test('what cost something is never written as nothing', () => {
     '$12.50',
     '–',
   ]);
+});
+
+test.each([
+  [0.000_02, ['$0.00', '$0.00002', '$0.00004']],
+  [0.000_000_25, ['$0.00', '$0.00000025', '$0.00000050']],
+  [0.002_5, ['$0.00', '$0.0025', '$0.0050']],
+  [0.1, ['$0.00', '$0.10', '$0.20']],
+  [1_000, ['$0.00', '$1,000.00', '$2,000.00']],
+])('labels of an axis that are %d dollars apart are told apart', (step, labels) => {
+  expect([0, step, 2 * step].map((value) => usdTick(value, step))).toEqual(labels);
 });

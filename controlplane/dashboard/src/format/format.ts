@@ -6,6 +6,9 @@ const DAY_S = 86_400;
 const CENTS_PER_USD = 100;
 /** What is less is said to be less: a figure of six decimals is read by nobody. */
 const SMALLEST_USD = 0.0001;
+const CENT_DIGITS = 2;
+/** Of a dollar: costs are whole nano-dollars, and labels stand between them. */
+const DIGITS_MAX = 12;
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -27,6 +30,22 @@ export function usd(value: number | null): string {
   if (value === 0 || Math.abs(value) >= 1 / CENTS_PER_USD) return dollars.format(value);
   return Math.abs(value) < SMALLEST_USD ? `< ${fractions.format(SMALLEST_USD)}` : fractions.format(value);
 }
+
+/** Dollars at an axis whose labels are `step` dollars apart: with the decimals that tell them apart. */
+export function usdTick(value: number, step: number): string {
+  if (value === 0) return dollars.format(0);
+  let digits = CENT_DIGITS;
+  while (digits < DIGITS_MAX && !isWhole(step * 10 ** digits)) digits++;
+  return value.toLocaleString('en-US', {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+/** But for what binary fractions are off. */
+const isWhole = (value: number): boolean => value > 0.5 && Math.abs(value - Math.round(value)) < 0.01;
 
 /** Spend in cents, whole or not. */
 export const cents = (value: number | null): string => usd(value === null ? null : value / CENTS_PER_USD);

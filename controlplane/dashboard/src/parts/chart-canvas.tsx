@@ -10,6 +10,8 @@ import { type ChartProps, colorOf } from './chart-props.js';
 const INK = { light: '#495057', dark: '#b8b8b8' } as const;
 const LINES = { light: '#e9ecef', dark: '#3b3b3b' } as const;
 const AXIS_WIDTH = 72;
+/** Of the axes' font, with the room beside the label. */
+const LETTER_WIDTH = 8;
 const AXIS_HEIGHT = 28;
 /** Half of the widest label, which stands under the last bar. */
 const LABEL_ROOM = 44;
@@ -24,6 +26,7 @@ export function ChartCanvas({
   interval,
   series,
   format,
+  axis: tick = format,
   kind = 'bars',
   height,
 }: ChartProps & { readonly height: number }) {
@@ -64,8 +67,8 @@ export function ChartCanvas({
           },
           {
             ...axis,
-            size: AXIS_WIDTH,
-            values: (_plot, ticks) => unrepeated(ticks.map(format)),
+            size: (_plot, labels) => Math.max(AXIS_WIDTH, ...(labels ?? []).map(({ length }) => length * LETTER_WIDTH)),
+            values: (_plot, ticks, _axis, _space, step) => unrepeated(ticks.map((value) => tick(value, step))),
             // Half a call is none: what is counted has whole steps.
             ...(sums.every((values) => values.every((value) => value === null || Number.isInteger(value)))
               ? { incrs: WHOLE_STEPS }
@@ -85,7 +88,7 @@ export function ChartCanvas({
       observer.disconnect();
       plot.destroy();
     };
-  }, [buckets, format, height, interval, kind, scheme, series]);
+  }, [buckets, height, interval, kind, scheme, series, tick]);
   const bucket = at === null ? undefined : buckets[at];
   return (
     <figure style={{ margin: 0, position: 'relative' }}>

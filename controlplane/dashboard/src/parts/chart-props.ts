@@ -16,6 +16,8 @@ export interface ChartProps {
   /** With several, they are stacked upon each other. */
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
+  /** Of the labels at the axis, `step` apart; absent: `format`. */
+  readonly axis?: (value: number, step: number) => string;
   /** Bars for sums, a line for levels, e.g. a latency. */
   readonly kind?: 'bars' | 'line';
 }

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/api.js';
-import { count, milliseconds, NONE, percent, usd } from '../format/format.js';
+import { count, milliseconds, NONE, percent, usd, usdTick } from '../format/format.js';
 import { AgentChoice } from './agent-choice.js';
 import { Chart } from './chart.js';
 import { DataTable } from './data-table.js';
@@ -158,7 +158,7 @@ function OverTime({ compared, interval, show }: OverTimeProps) {
       buckets={buckets}
       interval={interval}
       series={lines}
-      format={show === 'spend' ? usd : count}
+      {...(show === 'spend' ? { format: usd, axis: usdTick } : { format: count })}
       kind="line"
     />
   );

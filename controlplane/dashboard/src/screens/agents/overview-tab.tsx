@@ -3,7 +3,7 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api.js';
-import { cents, count, milliseconds, percent, usd } from '../../format/format.js';
+import { cents, count, milliseconds, percent, usd, usdTick } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { FAILED_COLOR } from '../../parts/chart-props.js';
@@ -68,7 +68,14 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
       {series.error !== null && <Failure error={series.error} onRetry={() => void series.refetch()} />}
       {series.data !== undefined && (
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <Chart title="Spend" buckets={buckets} interval={series.data.interval} series={spend} format={usd} />
+          <Chart
+            title="Spend"
+            buckets={buckets}
+            interval={series.data.interval}
+            series={spend}
+            format={usd}
+            axis={usdTick}
+          />
           <Chart title="Calls" buckets={buckets} interval={series.data.interval} series={calls} format={count} />
         </SimpleGrid>
       )}

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api.js';
-import { cents, count, milliseconds, percent, usd } from '../../format/format.js';
+import { cents, count, milliseconds, percent, usd, usdTick } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
@@ -109,5 +109,14 @@ function Spend({ period }: { readonly period: ReturnType<typeof periodOf> }) {
       <Failure error={series.error} onRetry={() => void series.refetch()} />
     );
   }
-  return <Chart title="Spend by provider" buckets={buckets} interval={data.interval} series={groups} format={usd} />;
+  return (
+    <Chart
+      title="Spend by provider"
+      buckets={buckets}
+      interval={data.interval}
+      series={groups}
+      format={usd}
+      axis={usdTick}
+    />
+  );
 }

@@ -3,6 +3,7 @@ import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api.js';
+import { usdTick } from '../../format/format.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
 import { seriesOfGroups } from '../../parts/group-series.js';
@@ -42,6 +43,7 @@ export function OverTime({ query, by, measure }: OverTimeProps) {
       interval={data.interval}
       series={groups}
       format={measure.format}
+      {...(measure.value === 'spend' ? { axis: usdTick } : {})}
     />
   );
 }
