@@ -118,6 +118,7 @@ export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
 /** The only files at a plane's root. */
 export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   base: [
+    'audit-actions',
     'backoff',
     'bag',
     'chunk-garbage',

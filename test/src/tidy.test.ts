@@ -98,7 +98,7 @@ describe('tidy', () => {
     const crossing = offenders(production, (source, path) => {
       if (path.startsWith('dataplane/')) return /@acg\/(controlplane|singlenode)\//.test(source);
       if (path.startsWith('controlplane/dashboard/')) {
-        return /@acg\/(?!client\/|base\/limits')|'node:/.test(source); // runs in browsers
+        return /@acg\/(?!client\/|base\/(?:limits|audit-actions)')|'node:/.test(source); // runs in browsers
       }
       if (path.startsWith('controlplane/client/')) return /@acg\/|'node:/.test(source); // runs in browsers, too
       if (path.startsWith('controlplane/')) return /@acg\/(dataplane|singlenode)\//.test(source);

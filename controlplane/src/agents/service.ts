@@ -1,4 +1,5 @@
 /** Agents: rules and transactions (docs/contract.md#limits). */
+import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { budgetChanged } from '../conclusions/budget-facts.js';
@@ -107,7 +108,7 @@ export class AgentService {
   async #change(
     actor: Actor,
     id: string,
-    action: string,
+    action: AuditAction,
     patch: AgentPatch & { status?: AgentStatus },
   ): Promise<Agent> {
     return this.sql.begin(async (tx) => {

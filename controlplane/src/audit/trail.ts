@@ -1,4 +1,5 @@
 /** The trail of who did what (docs/contract.md#management-api). Written in the transaction that does it. */
+import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { JSONValue, Tx } from '../db/sql.js';
 import type { Actor } from '../http/access.js';
@@ -17,7 +18,7 @@ type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> & { readonly 
 export async function recordAudit(
   tx: Tx,
   actor: AuditActor,
-  action: string,
+  action: AuditAction,
   target: AuditTarget,
   changes: Changes,
 ): Promise<void> {
@@ -35,7 +36,7 @@ export async function recordUserAudit(
   tx: Tx,
   user: { readonly id: string; readonly email: string },
   ip: string,
-  action: string,
+  action: AuditAction,
   changes: Changes,
 ): Promise<void> {
   await tx`

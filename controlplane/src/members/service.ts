@@ -4,6 +4,7 @@
  * role is read again under the lock, because it may have changed since the request was authenticated.
  */
 import { createHash } from 'node:crypto';
+import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type Changes, recordAudit } from '../audit/trail.js';
 import { newEmailToken } from '../auth/email-token.js';
@@ -74,7 +75,7 @@ export class MemberService {
   async #send(
     actor: Actor,
     email: string,
-    decide: (tx: Tx) => Promise<{ role: Role; action: string }>,
+    decide: (tx: Tx) => Promise<{ role: Role; action: AuditAction }>,
   ): Promise<Invited> {
     const { token, hash } = newEmailToken();
     const id = uuidv7(Date.now());

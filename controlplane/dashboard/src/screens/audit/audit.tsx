@@ -1,5 +1,6 @@
 /** Who changed what, and from where. */
-import { Anchor, Button, Code, Group, Text, TextInput } from '@mantine/core';
+import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
+import { Anchor, Button, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useWhyNot } from '../../api/role.js';
@@ -16,6 +17,12 @@ import { Changes } from './changes.js';
 const whoDid = (actor: AuditEntry['actor']): string =>
   'email' in actor ? actor.email || 'the gateway' : `token ${actor.name}`;
 const actorId = (actor: AuditEntry['actor']): string | null => ('email' in actor ? actor.userId : actor.tokenId);
+
+/** All that there are; a link may name another, which must not look as if nothing were chosen. */
+const actionChoices = (chosen: string) => [
+  { value: '', label: 'Any action' },
+  ...[...new Set<string>([...AUDIT_ACTIONS, chosen])].filter((action) => action !== ''),
+];
 
 export function Audit() {
   const whyNot = useWhyNot('admin');
@@ -50,11 +57,11 @@ function Trail() {
         }
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
-        <TextInput
+        <NativeSelect
           label="Action"
-          placeholder="api_key.create"
+          data={actionChoices(values.action)}
           value={values.action}
-          onChange={(event) => set({ action: event.currentTarget.value.trim() }, { replace: true })}
+          onChange={(event) => set({ action: event.currentTarget.value })}
         />
         <DayRange start={values.start} end={values.end} onChange={set} />
         {values.actor !== '' && (
