@@ -5,18 +5,35 @@ import { PAGE_STYLE, pagePolicy } from '../mail/link-pages.js';
 
 const SCRIPT = `
 const $ = (id) => document.getElementById(id), say = $('say'), ROLES = ['viewer', 'member', 'admin', 'owner'];
-let token, userCode, orgs = [];
+let token, userCode, orgs = [], busy = false;
 async function call(path, body) {
   const headers = { 'content-type': 'application/json', ...(token ? { authorization: 'Bearer ' + token } : {}) };
-  const answer = await fetch('v1/auth/' + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
-  const reply = await answer.json();
-  if (!answer.ok) throw new Error(reply.error);
-  return reply;
+  const answer = await fetch('v1/auth/' + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) }).catch(() => null);
+  const reply = await answer?.json().catch(() => null);
+  if (answer?.ok && reply) return reply;
+  const refused = answer?.status < 500 && reply?.error;
+  throw Object.assign(new Error(refused || 'The gateway does not answer. Try again.'), { refused });
+}
+function show(form, focused) {
+  $('login').hidden = form !== 'login';
+  $('decide').hidden = form !== 'decide';
+  $(focused).focus();
 }
 async function leave(text) {
   say.textContent = text;
   if (token) await call('logout').catch(() => {});
   token = undefined;
+}
+function on(form, work) {
+  $(form).addEventListener('submit', async (event) => {
+    event.preventDefault();
+    // A second press while the first is under way would log in twice, or call what has just been approved unknown.
+    if (busy) return;
+    busy = true;
+    say.textContent = 'One moment …';
+    await work(event);
+    busy = false;
+  });
 }
 function options(select, values, chosen) {
   select.replaceChildren(...values.map(([value, text]) => new Option(text, value, false, value === chosen)));
@@ -26,9 +43,7 @@ function showRoles() {
   const allowed = ROLES.slice(0, ROLES.indexOf(role) + 1);
   options($('role'), allowed.map((name) => [name, name]), role);
 }
-$('login').addEventListener('submit', async (event) => {
-  event.preventDefault();
-  say.textContent = 'One moment …';
+on('login', async () => {
   userCode = $('code').value.trim();
   try {
     ({ token } = await call('login', { email: $('email').value, password: $('password').value }));
@@ -38,24 +53,25 @@ $('login').addEventListener('submit', async (event) => {
     $('what').textContent = 'It calls itself ' + client + (hostname ? ' on ' + hostname : '') + ' (unverified), from ' + ip + '.';
     options($('org'), orgs.map(({ id, name }) => [id, name]));
     showRoles();
-    $('login').hidden = true;
-    $('decide').hidden = false;
-    say.textContent = '';
+    $('password').value = say.textContent = '';
+    show('decide', 'what');
   } catch (error) {
     await leave(error.message);
   }
 });
 $('org').addEventListener('change', showRoles);
-$('decide').addEventListener('submit', async (event) => {
-  event.preventDefault();
+on('decide', async (event) => {
   const deny = event.submitter.id === 'deny';
   try {
     if (deny) await call('device/deny', { userCode });
     else await call('device/approve', { userCode, orgId: $('org').value, role: $('role').value });
-    $('decide').hidden = true;
+    show('', 'say');
     await leave(deny ? 'Denied. Nothing was let in.' : 'Approved. Go back to the program.');
   } catch (error) {
-    say.textContent = error.message;
+    if (!error.refused) return void (say.textContent = error.message);
+    // E.g. the code has become too old, or was decided in another window: nothing here can be decided any more.
+    show('login', 'code');
+    await leave(error.message);
   }
 });
 `;
@@ -71,19 +87,19 @@ ${BRAND}
 <h1>Let a device in</h1>
 <form id="login">
 <p>Type the code that the program shows. If somebody sent you a code, do not: it lets them in as you.</p>
-<label>Code<input id="code" autocomplete="off" autocapitalize="characters" maxlength="12" required></label>
+<label>Code<input id="code" autocomplete="off" autocapitalize="characters" minlength="8" maxlength="12" required></label>
 <label>E-mail<input id="email" type="email" autocomplete="username" required></label>
 <label>Password<input id="password" type="password" autocomplete="current-password" maxlength="256" required></label>
 <button>Go on</button>
 </form>
 <form id="decide" hidden>
-<p id="what"></p>
+<p id="what" tabindex="-1"></p>
 <label>Organization<select id="org"></select></label>
 <label>With at most the role<select id="role"></select></label>
 <button id="approve">Approve</button>
 <button id="deny">Deny</button>
 </form>
-<output id="say" role="status"></output>
+<output id="say" role="status" tabindex="-1"></output>
 <noscript>This page needs JavaScript.</noscript>
 </main>
 <script>${SCRIPT}</script>

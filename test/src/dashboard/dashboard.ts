@@ -165,6 +165,19 @@ class Visitor {
   }
 }
 
+/** Requests there wait until the returned function is called. */
+export async function hold(page: Page, url: string | RegExp): Promise<() => void> {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
 interface Dashboard {
   readonly stack: Stack;
   /** A new context with an empty page. `url` is where it goes, the control plane's own if absent. */
