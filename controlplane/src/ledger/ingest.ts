@@ -247,7 +247,10 @@ export class Ingest {
   }
 }
 
-/** By the number of all items together. Null: there is only one. */
+/**
+ * By the number of all items together. Null: there is only one. Lines first: a call takes what its lines came to when it is
+ * booked, so they are booked with it or before.
+ */
 function halvesOf({
   entries,
   rejections,
@@ -262,7 +265,7 @@ function halvesOf({
     left -= at;
     return [items.slice(0, at), items.slice(at)];
   };
-  const [e, r, s, l] = [cut(entries), cut(rejections), cut(sightings), cut(lines)];
+  const [l, e, r, s] = [cut(lines), cut(entries), cut(rejections), cut(sightings)];
   return [
     { entries: e[0], rejections: r[0], sightings: s[0], lines: l[0] },
     { entries: e[1], rejections: r[1], sightings: s[1], lines: l[1] },

@@ -278,6 +278,26 @@ test.each([
   },
 );
 
+test('ledger: calls whose neighbour the database refuses show what their lines came to', async () => {
+  const { sql } = db();
+  const good = Array.from({ length: 4 }, newIds);
+  const records = good.map((of) => usageRecord({ ...of, startedAtMs: now, costNanos: 0, lined: true }));
+  const lines = records.map(({ id, agentId, orgId, keyId, startedAtMs }) => ({
+    ...{ recordId: id!, agentId: agentId!, orgId: orgId!, keyId: keyId!, startedAtMs: startedAtMs! },
+    ...{ providerSlug: 'openai', sourceId: 's', lines: [{ id: 'line', model: 'gpt-4o-mini', costNanos: 7 }] },
+  }));
+  const bad = usageRecord();
+  await sql.unsafe(`alter table usage_records add constraint refuse check (id <> '${bad.id}')`);
+  const { rejected } = await newIngest(sql).report({ dataPlaneId: 'd', records: [...records, bad], lines });
+  await sql`alter table usage_records drop constraint refuse`;
+  expect(rejected!.map(({ id }) => id)).toEqual([bad.id]);
+  const ids = records.map(({ id }) => id!);
+  const costs = await sql<{ cost: number }[]>`
+    select cost_nanos as cost from usage_records where id = any(${ids}::uuid[])`;
+  expect(costs.map(({ cost }) => cost)).toEqual([7, 7, 7, 7]);
+  expect(await sql`select from line_sums`).toHaveLength(0);
+});
+
 test('ledger: what the database refuses is kept, though half of a character stands in it', async () => {
   const { sql } = db();
   const record = usageRecord({ model: `${'x'.repeat(199)}\u{1f600}` }); // is cut to 200
