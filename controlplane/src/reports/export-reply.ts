@@ -24,13 +24,28 @@ export function sendExport(
 ): FastifyReply {
   const { actor } = reply.request;
   const done = gate.openExport(actor.orgId, actor.userId);
-  // Until the client has it, or is gone: what was read and is not taken yet lies in memory.
-  if (reply.raw.destroyed) done();
-  else reply.raw.once('close', done);
   const format = what.format ?? 'json';
   const stream = exportLogs(gate, garbage, { ...what, format });
+  if (reply.request.method === 'HEAD') stream.destroy(); // it would be read for nobody, however long it is
+  const asked = new Promise<void>((ended) => stream.once('close', ended));
+  // What was read and is not taken yet lies in memory, and a run that waits to be asked for is work, whoever still reads.
+  void Promise.all([asked, left(reply).then(() => stream.destroy())]).then(done);
   return reply
     .header('content-type', CONTENT_TYPE[format])
     .header('content-disposition', `attachment; filename="usage-${name}.${format}"`)
     .send(stream);
+}
+
+/** The client has all of it, or is gone. An answer that waits behind others of its connection is not told of its end. */
+function left({ raw, request }: FastifyReply): Promise<void> {
+  const { socket } = request.raw;
+  return new Promise((resolve) => {
+    const end = (): void => {
+      socket.off('close', end);
+      resolve();
+    };
+    socket.once('close', end);
+    raw.once('close', end);
+    if (socket.destroyed) end();
+  });
 }
