@@ -89,6 +89,7 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
 function describe(error: ErrorObject, httpPart: string): string {
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const field = path === '' ? null : path;
+  if (isDay(error) && error.keyword !== 'type') return `${field ?? httpPart} must be a day, YYYY-MM-DD`;
   switch (error.keyword) {
     case 'additionalProperties':
       return `unknown field ${JSON.stringify(error.params.additionalProperty)}${field === null ? '' : ` in ${field}`}`;
@@ -110,6 +111,9 @@ function describe(error: ErrorObject, httpPart: string): string {
       return `${field ?? httpPart} ${error.message ?? 'is invalid'}`;
   }
 }
+
+const isDay = (error: ErrorObject): boolean =>
+  (error.parentSchema as { format?: string } | undefined)?.format === 'date';
 
 const refusal = (error: ErrorObject): string | null =>
   (error.parentSchema as { 'x-refused'?: string } | undefined)?.['x-refused'] ?? null;

@@ -88,6 +88,8 @@ test.each([
     heldCents: held,
     reason,
   });
+  const isSpent = 'The monthly budget of this agent is spent.';
+  expect([refusal.message === isSpent, JSON.parse(refusal.body).error]).toEqual([reason === 'spent', refusal.message]);
 });
 
 test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(

@@ -42,14 +42,21 @@ function moneyRefusal(row: LimitRow, budgetCents: number, admission: Admission):
   const budgetNanos = budgetCents * NANOS_PER_CENT;
   const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
   const held = { ...facts, heldCents: shown(row, heldNanos) ?? 0, reason };
-  return { ...refusal(row, held, reason === 'in_flight' ? RETRY_SOON : NO_RETRY), reason: REASONS[reason] };
+  const headers = reason === 'in_flight' ? RETRY_SOON : NO_RETRY;
+  return { ...refusal(row, held, headers, MESSAGES[reason]), reason: REASONS[reason] };
 }
+
+/** Of refusals while the budget is not spent: who reads that it is looks at the wrong thing. */
+const MESSAGES = {
+  never_fits: 'This call may cost more than the monthly budget of this agent: ask for fewer output tokens.',
+  spent: undefined,
+  in_flight: 'Calls under way hold the rest of the monthly budget of this agent.',
+} as const;
 
 /** In metrics and the rejection tally, `budget` means that it is spent. */
 const REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
 
-function refusal(row: LimitRow, facts: object, headers: readonly string[]): Rejection {
-  const { message } = row;
+function refusal(row: LimitRow, facts: object, headers: readonly string[], message: string = row.message): Rejection {
   const body = JSON.stringify({ error: message, message, ...facts });
   return { reason: refusalReason(row), status: 429, statusLine: statusLine(429), message, body, headers, close: false };
 }

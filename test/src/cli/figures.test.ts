@@ -51,6 +51,16 @@ test('none takes a limit of every kind away, and is one of a new agent', async (
   expect((await acg.ok(['org', 'set', '--budget', 'none', '--json'])).json.org.budgetCentsMonthly).toBe(null);
 });
 
+test('a hard budget is shown as one, with what it holds', async () => {
+  await acg.ok(['agents', 'create', 'strict', '--budget', '1', '--budget-mode', 'hard', '--on-store-loss', 'refuse']);
+  const { stdout } = await acg.ok(['agents', 'get', 'strict']);
+  expect(stdout).toContain('budget\t$1.00 a month, hard\n');
+  expect(stdout).toContain('held without a maximum\t4096 output tokens\n');
+  expect(stdout).toContain('when limits are not checked\tits calls are refused\n');
+  const { code, stderr } = await acg.call(['agents', 'get']);
+  expect([code, stderr]).toEqual([2, 'acg: which agent?\n     → acg agents get <agent>, ACG_AGENT, or acg init\n']);
+});
+
 test('a set without anything to set says so', async () => {
   await acg.ok(['agents', 'create', 'same']);
   const { code, stderr } = await acg.call(['agents', 'set', 'same']);

@@ -10,7 +10,7 @@ import { until } from '../until.js';
 const plane = useControlPlane();
 const own = { displayName: 'Own', baseUrl: 'http://127.0.0.1:9/base', authType: 'bearer' };
 
-test.each<[string, string, string, Record<string, unknown>, string]>([
+test.each<[string, string, string, Record<string, unknown> | undefined, string]>([
   [
     'a role',
     'POST',
@@ -41,6 +41,9 @@ test.each<[string, string, string, Record<string, unknown>, string]>([
     'slug must hold nothing but a-z, 0-9 and -',
   ],
   ['a name', 'POST', '/v1/projects', { name: 7 }, 'name must be a string'],
+  ['a change', 'PATCH', '/v1/agents/:id', {}, 'the body must have at least one field'],
+  ['a day', 'GET', '/v1/audit?start=yesterday', undefined, 'start must be a day, YYYY-MM-DD'],
+  ['a month', 'GET', '/v1/audit?end=2026-13-01', undefined, 'end must be a day, YYYY-MM-DD'],
 ])('a mistake in %s is said in words that help', async (_what, method, path, body, error) => {
   const owner = await plane().member('owner');
   const projectId = (await owner.call('POST', '/v1/projects', { name: 'x' })).body.project.id;

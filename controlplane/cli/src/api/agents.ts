@@ -12,9 +12,9 @@ interface AgentName {
 }
 
 /** The agent that is named here, else in the environment or `.acg.json`. */
-export function wantedAgent(run: Invocation, text: string | undefined): string {
+export function wantedAgent(run: Invocation, text: string | undefined, named = '--agent'): string {
   const wanted = text ?? run.settings.agent;
-  if (wanted === null || wanted === '') throw usage('which agent?', '--agent, ACG_AGENT, or acg init');
+  if (wanted === null || wanted === '') throw usage('which agent?', `${named}, ACG_AGENT, or acg init`);
   return wanted;
 }
 

@@ -19,7 +19,7 @@ export function agentCommands(group: Command, tree: Tree): void {
   readAndSetCommands(group, tree);
   statusCommand(group, tree, 'pause', 'paused', 'refuse its calls until it is resumed');
   statusCommand(group, tree, 'resume', 'active', 'let its calls pass again');
-  statusCommand(group, tree, 'revoke', 'revoked', 'refuse its calls for good');
+  statusCommand(group, tree, 'revoke', 'revoked', 'refuse its calls, and not as paused: resume takes it back');
   group
     .command('delete')
     .description('delete it with its keys and accounts; what it cost stays on record')
@@ -100,7 +100,7 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
     .argument('[agent]', 'name, slug or id')
     .action(async (text: string | undefined) => {
       const run = begin();
-      const id = await findAgentId(run, wantedAgent(run, text));
+      const id = await findAgentId(run, wantedAgent(run, text, 'acg agents get <agent>'));
       const answer = await (await run.client()).get('/v1/agents/{id}', { params: { path: { id } } });
       const { agent } = answer;
       run.show(answer, () =>
@@ -109,7 +109,12 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
           name: agent.name,
           id: agent.id,
           status: agent.status,
-          budget: agent.budgetCentsMonthly === null ? 'none' : `${money(agent.budgetCentsMonthly)} a month`,
+          budget:
+            agent.budgetCentsMonthly === null
+              ? 'none'
+              : `${money(agent.budgetCentsMonthly)} a month, ${agent.budgetMode}`,
+          'held without a maximum': agent.budgetMode === 'hard' ? `${agent.holdMaxOutputTokens} output tokens` : null,
+          'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are refused' : null,
           ...rates(agent),
           thresholds: agent.usageThresholds.map((percent) => `${percent} %`).join(', ') || 'none',
           policy: agent.policy === null ? 'everything is allowed' : JSON.stringify(agent.policy),

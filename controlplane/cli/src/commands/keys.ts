@@ -165,7 +165,7 @@ function rotateCommand(group: Command, { begin }: Tree): void {
       const { key, secretKey, previous } = answer;
       run.show(answer, () => run.out(secretKey));
       run.note(
-        `shown once; ${previous.keyPrefix} ends ${minute(previous.expiresAt)} UTC, ${key.keyPrefix} ${day(key.expiresAt)}`,
+        `shown once; ${previous.keyPrefix} ends ${minute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : day(key.expiresAt)}`,
       );
     });
 }
