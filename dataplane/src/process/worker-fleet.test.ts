@@ -70,7 +70,7 @@ function alive(pid: number): boolean {
   }
 }
 
-test.each([69, 78])('worker fleet: a start that a worker refuses with %i fails with that code', async (code) => {
+test.each([69, 73, 78])('worker fleet: a start that a worker refuses with %i fails with that code', async (code) => {
   const { fleet } = scripted(`if (index === '1') process.exit(${code}); serve();`);
   await expect(fleet.start()).rejects.toMatchObject({ exitCode: code });
 });

@@ -2,10 +2,10 @@
  * Keeps DATAPLANE_WORKERS processes alive that share the agents' port (SO_REUSEPORT). A worker that dies is replaced;
  * its connections are lost, the others' are not, and its spool is adopted. Metrics of all are put together here.
  *
- * Some ends say that another start will hardly help: the configuration is bad, or the control plane or the system
- * refuses. At the start such an end fails the start. Later, one worker's refusal (a certificate file caught half
- * written, a control plane of another version) must not take down the workers that serve: it is tried again like a
- * crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
+ * Some ends say that another start will hardly help: the configuration is bad, the spool cannot be used, or the control
+ * plane or the system refuses. At the start such an end fails the start. Later, one worker's refusal (a certificate file
+ * caught half written, a control plane of another version) must not take down the workers that serve: it is tried again
+ * like a crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
  */
 
 import { createServer } from 'node:net';
@@ -24,7 +24,7 @@ const FIGURES_TIMEOUT_MS = 2_000;
 const STABLE_MS = 10_000;
 /** A worker drains within the drain time; one that is not gone this much later never will be. */
 const KILL_AFTER_DRAIN_MS = 3_000;
-const REFUSALS: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.unavailable]);
+const REFUSALS: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.directory, EXIT.unavailable]);
 
 /** A worker could not start. */
 export class WorkerEnded extends Error {
@@ -138,7 +138,7 @@ export class WorkerFleet {
         this.#questions.get(message.id)?.(message.metrics);
       };
       this.#workers[index] = new WorkerProcess(index, this.#script, environment, onMessage, (worker, end) => {
-        reject(new WorkerEnded(end.code === EXIT.config ? EXIT.config : EXIT.unavailable, describe(index, end)));
+        reject(new WorkerEnded(REFUSALS.has(end.code) ? end.code! : EXIT.unavailable, describe(index, end)));
         this.#onEnd(worker, end);
       });
     });
