@@ -126,7 +126,10 @@ export class Gateway implements OpsSource {
       }),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
-    this.#expiryTimer = setInterval(() => this.#server.access.endExpired(Date.now()), EXPIRY_CHECK_MS).unref();
+    this.#expiryTimer = setInterval(() => {
+      this.#server.access.endExpired(Date.now());
+      this.#server.endUnbookable();
+    }, EXPIRY_CHECK_MS).unref();
     this.#observeFigures();
     counters.onDataLost(() => this.#cache.refreshAll());
     this.#source.start(this.#cache);

@@ -71,7 +71,7 @@ export interface ProxyDeps {
   readonly unknownTokens: UnknownTokenGate;
   readonly counters: Pick<Counters, 'admit' | 'grow' | 'settle' | 'standing'>;
   readonly circuits: Circuits;
-  readonly spool: RecordSink & { readonly full: boolean };
+  readonly spool: RecordSink & { readonly full: boolean; isFullFor(orgId: string): boolean };
   readonly metering: CallMetering;
   readonly pools: Pick<UpstreamPools, 'acquire' | 'dial'>;
   readonly tally: Tally;
@@ -190,6 +190,11 @@ export class ProxyServer {
 
   get connections(): number {
     return this.#port.connections;
+  }
+
+  /** Ends what brings more than can be booked; call it about once a second. */
+  endUnbookable(): void {
+    this.#calls.endUnbookable();
   }
 
   get draining(): boolean {

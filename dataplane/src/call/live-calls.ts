@@ -22,7 +22,7 @@ interface LiveCallsDeps {
   readonly inflightPerOrgMax: number;
   /** MAX_WEBSOCKETS. */
   readonly webSocketsMax: number;
-  readonly spool: { readonly full: boolean };
+  readonly spool: { readonly full: boolean; isFullFor(orgId: string): boolean };
   readonly settle: Settle;
   readonly probes: ProbeLeases;
   readonly releaseHold: (x: RoutedExchange) => void;
@@ -70,7 +70,9 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
 
   /** Takes a place of the organization's share; null: it has one. */
   takeShare(x: RoutedExchange): Rejection | null {
-    const has = this.#shares.take(x, x.routed.context.orgId, this.size + this.#webSockets);
+    const { orgId } = x.routed.context;
+    if (this.#deps.spool.isFullFor(orgId)) return REJECTIONS.spoolFull;
+    const has = this.#shares.take(x, orgId, this.size + this.#webSockets);
     return has ? null : REJECTIONS.orgInflight;
   }
 
@@ -134,6 +136,18 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   forEachOpen(visit: (x: RoutedExchange) => void): void {
     this.#live.forEach((x) => {
       if (isRouted(x) && !x.settled) visit(x);
+    });
+  }
+
+  /**
+   * Ends fetches of results whose lines the spool has no room for, as one call can bring any number of them. What has
+   * been passed on is booked; the rest is when somebody fetches it again.
+   */
+  endUnbookable(): void {
+    this.forEachOpen((x) => {
+      if (x.lines === null || !this.#deps.spool.isFullFor(x.routed.context.orgId)) return;
+      if (x.errorClass === '') x.errorClass = 'spool_full';
+      this.breakOff(x);
     });
   }
 

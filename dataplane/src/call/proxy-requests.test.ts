@@ -187,6 +187,17 @@ test('overload: past the calls in flight and with a full spool, new calls are 50
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.overloaded)).toContain('retry-after: 1');
 });
 
+test('overload: an organization whose records fill the spool gets 503 with Retry-After while others go on', async () => {
+  const call = `${line('GET', '/v1/proxy/openai/x')}\r\n`;
+  gateway.spoolFullFor.add(contextOf([]).orgId);
+  expect(await refused(call, REJECTIONS.spoolFull)).toContain('retry-after: 5');
+  gateway.spoolFullFor.clear();
+  gateway.spoolFullFor.add('of-another');
+  const agent = await send(call);
+  (await upstream.connection()).send(OK);
+  await agent.sees('\r\n\r\nok');
+});
+
 test('overload: an organization with its share gets 503 org_inflight while others go on, and gets a place back', async () => {
   await gateway.stop();
   gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 4, inflightPerOrgMax: 2 });

@@ -19,6 +19,8 @@ export class FrameBuffer {
   #frameAt = 0;
   #used = FRAME_HEADER_BYTES;
   #frameRecords = 0;
+  /** Of the message added last, with its field header. */
+  lastBytes = 0;
 
   /** Adds one message as field `tag` (field number << 3 | 2). False: no room, take the bytes and add again. */
   add(tag: number, message: Uint8Array): boolean {
@@ -63,6 +65,7 @@ export class FrameBuffer {
   }
 
   #close(end: number): void {
+    this.lastBytes = end - this.#used;
     this.#used = end;
     this.#frameRecords++;
   }

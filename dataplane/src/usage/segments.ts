@@ -9,6 +9,7 @@
  */
 import { close, closeSync, fdatasync, ftruncateSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FileShares, SpoolShares } from './spool-shares.js';
 import { listSegmentFiles, segmentFileName, type WorkerDirectory } from './worker-directory.js';
 
 export interface Segment {
@@ -22,6 +23,8 @@ export interface Segment {
   acknowledged: number;
   /** -1 once sealed. */
   fd: number;
+  /** Empty until sealed. */
+  shares: FileShares;
 }
 
 interface SegmentLimits {
@@ -36,6 +39,7 @@ const NAME_TRIES_MAX = 1_000;
 export class Segments {
   readonly #own: WorkerDirectory;
   readonly #limits: SegmentLimits;
+  readonly shares = new SpoolShares();
   readonly #list: Segment[] = [];
   #active: Segment | null = null;
   #bytesOnDisk = 0;
@@ -68,7 +72,7 @@ export class Segments {
     for (const path of listSegmentFiles(home.path)) {
       const { size, birthtimeMs } = statSync(path);
       if (size === 0) rmSync(path);
-      else found.push({ path, home, createdMs: birthtimeMs, bytes: size, acknowledged: 0, fd: -1 });
+      else found.push({ path, home, createdMs: birthtimeMs, bytes: size, acknowledged: 0, fd: -1, shares: [] });
     }
     this.#list.unshift(...found);
     for (const segment of found) this.#bytesOnDisk += segment.bytes;
@@ -124,7 +128,7 @@ export class Segments {
       if (active.acknowledged >= active.bytes) this.#remove(active);
     }
     const { path, fd } = this.#create(nowMs);
-    const segment: Segment = { path, home: this.#own, createdMs: nowMs, bytes: 0, acknowledged: 0, fd };
+    const segment: Segment = { path, home: this.#own, createdMs: nowMs, bytes: 0, acknowledged: 0, fd, shares: [] };
     this.#list.push(segment);
     this.#active = segment;
     return segment;
@@ -163,6 +167,7 @@ export class Segments {
   #seal(segment: Segment): void {
     const { fd } = segment;
     segment.fd = -1;
+    segment.shares = this.shares.seal();
     if (segment === this.#active) this.#active = null;
     if (segment.acknowledged >= segment.bytes) closeSync(fd);
     else fdatasync(fd, () => close(fd));
@@ -178,5 +183,6 @@ export class Segments {
     if (at < 0) return;
     this.#list.splice(at, 1);
     this.#bytesOnDisk -= segment.bytes;
+    this.shares.free(segment.shares);
   }
 }

@@ -199,6 +199,34 @@ test('spool: full at the cap, still takes records of running calls, and opens ag
   await spool.close();
 });
 
+test('spool: full for whoever fills it, which leaves the others an 8th, and open again for the same as its files go', async () => {
+  const spool = open(newRoot(), { bytesMax: 40_000, segmentAgeMs: 1e9 });
+  const appendOf = (orgId: string) =>
+    new Promise<void>((done) => spool.append({ id: uuidv7(1), orgId, path: 'x'.repeat(500) }, () => done()));
+  while (!spool.isFullFor('greedy')) await appendOf('greedy');
+  expect(spool.full).toBe(false);
+  expect(spool.figures().bytesOnDisk).toBeGreaterThan(34_000);
+  let others = 0;
+  for (; !spool.isFullFor('other') && !spool.full; others++) await appendOf('other');
+  expect(others).toBeGreaterThan(3);
+  expect(spool.isFullFor('greedy')).toBe(true);
+  expect(spool.isFullFor('third')).toBe(false);
+  while (spool.isFullFor('greedy')) spool.acknowledge((await spool.read({ recordsMax: 1, framesMax: 1 }))!);
+  expect(spool.full).toBe(false);
+  await readAll(spool);
+  while (!spool.isFullFor('other')) await appendOf('other');
+  expect(spool.isFullFor('greedy')).toBe(false);
+  await spool.close();
+});
+
+test('spool: lines of results count as whose they are', async () => {
+  const spool = open(newRoot(), { bytesMax: 40_000 });
+  spool.appendLines({ orgId: 'greedy', lines: [{ id: 'x'.repeat(36_000) }] });
+  await new Promise<void>((done) => spool.append({ id: uuidv7(1), orgId: 'other' }, () => done()));
+  expect(['greedy', 'other', 'third'].map((orgId) => spool.isFullFor(orgId))).toEqual([true, false, false]);
+  await spool.close();
+});
+
 test('spool: while the file system refuses, callers are told, the spool is full, and nothing is lost', async () => {
   const root = newRoot();
   const spool = open(root, { retryMs: 5, segmentAgeMs: 0 });

@@ -124,6 +124,12 @@ export class Spool {
     return this.#atCap || this.#stuckBytes > 0;
   }
 
+  /** True: new calls of this organization must be refused, others go on. */
+  isFullFor(orgId: string): boolean {
+    const bytesFree = this.#bytesMax - this.#segments.bytesOnDisk;
+    return this.#segments.shares.isUsedUp(orgId, bytesFree);
+  }
+
   /**
    * Takes a record; encoded before the call returns. `done` runs once, in a later turn: with null when the record
    * survives a kill of the process, with an error when only memory holds it.
@@ -138,26 +144,27 @@ export class Spool {
       this.flush();
       this.#frames.addRecord(FIELD.record, record, bytesMax);
     }
+    this.#segments.shares.note(record.orgId ?? '', this.#frames.lastBytes);
     this.#schedule();
     this.#waiting.push(done);
   }
 
   /** Lines of a result that is being read; on disk before any record that is appended later. */
   appendLines(lines: ILineUsage): void {
-    this.#add(FIELD.lines, LineUsage.encode(lines).finish());
+    this.#add(FIELD.lines, LineUsage.encode(lines).finish(), lines.orgId);
   }
 
   /** Statistics: not taken while the spool is full. Returns whether it was. */
   appendRejection(count: IRejectionCount): boolean {
     if (this.full) return false;
-    this.#add(FIELD.rejection, RejectionCount.encode(count).finish());
+    this.#add(FIELD.rejection, RejectionCount.encode(count).finish(), count.orgId);
     return true;
   }
 
   /** Statistics, like {@link appendRejection}. */
   appendSighting(sighting: IAddressSighting): boolean {
     if (this.full) return false;
-    this.#add(FIELD.sighting, AddressSighting.encode(sighting).finish());
+    this.#add(FIELD.sighting, AddressSighting.encode(sighting).finish(), sighting.orgId);
     return true;
   }
 
@@ -255,15 +262,16 @@ export class Spool {
       done(new SpoolWriteFailed('the record is too large'));
       return;
     }
-    this.#add(FIELD.record, bytes);
+    this.#add(FIELD.record, bytes, record.orgId);
     this.#waiting.push(done);
   }
 
-  #add(tag: number, message: Uint8Array): void {
+  #add(tag: number, message: Uint8Array, orgId: string | null | undefined): void {
     if (!this.#frames.add(tag, message)) {
       this.flush();
       this.#frames.add(tag, message);
     }
+    this.#segments.shares.note(orgId ?? '', this.#frames.lastBytes);
     this.#schedule();
   }
 

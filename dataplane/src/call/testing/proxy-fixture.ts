@@ -171,6 +171,8 @@ export class Fixture {
   /** Not null: whoever asks for a probe place waits here for the answer. */
   heldProbes: ((lease: string | null) => void)[] | null = null;
   spoolFull = false;
+  /** Organizations whose records have all of the spool that they may. */
+  readonly spoolFullFor = new Set<string>();
   /** Tokens that the cache does not know are refused for so long. */
   unknownTokensWaitSec: number | null = null;
   /** Of each question about a token that has been answered: whether it was unknown. */
@@ -355,6 +357,7 @@ export class Fixture {
       get full() {
         return fixture.spoolFull;
       },
+      isFullFor: (orgId) => this.spoolFullFor.has(orgId),
       append: (record, done) => {
         this.records.push(record);
         if (this.heldRecords === null) setImmediate(done, null);
