@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startControlPlane, useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
 
 const plane = useControlPlane();
 
@@ -163,7 +164,11 @@ test('http: a database that takes no writes is 503, as one that is away, and rea
   await setReadOnly('on');
   const read = () => owner.call('GET', '/v1/projects').then(({ status }) => status);
   await expect.poll(read).toBe(200);
-  const refused = await owner.call('POST', '/v1/projects', { name: 'not now' });
+  // A connection that was just being opened may be none of those.
+  const refused = await until('writes are refused', async () => {
+    const answer = await owner.call('POST', '/v1/projects', { name: 'not now' });
+    return answer.status !== 201 && answer;
+  });
   expect(refused).toMatchObject({ status: 503, body: { error: 'the database is away: try again shortly' } });
   expect(refused.headers.get('retry-after')).toBe('2');
   await setReadOnly('off');

@@ -46,12 +46,15 @@ test('a call whose connection breaks is done or 503, and sent again it has been 
   await way.stop();
 });
 
-/** Whatever else was on its way when the connection broke has had the connection that takes its place. */
+/**
+ * Whatever else was on its way when the connection broke has had the connection that takes its place, and the key is held
+ * until Postgres has noticed that the first one has gone.
+ */
 const retried =
   (by: Pick<Member, 'call'>): Member['call'] =>
   async (...call) => {
     for (;;) {
       const answer = await by.call(...call);
-      if (answer.status !== 503) return answer;
+      if (answer.status !== 503 && !(answer.status === 409 && answer.headers.has('retry-after'))) return answer;
     }
   };

@@ -45,7 +45,7 @@ test('organizations whose names hang keep nobody else waiting, and are answered 
   const other = await plane().member('owner');
   const asked = Array.from({ length: 60 }, (_, n) => keyed(hostile[n % 6]!, WEBHOOK));
   await expect.poll(() => unanswered.length).toBe(60);
-  expect(await openTransactions()).toBe(0);
+  await expect.poll(openTransactions).toBe(0); // of the background, there may be one for a moment
   expect((await keyed(other, project('Theirs'))).status).toBe(201);
   answerAll();
   expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([201]));

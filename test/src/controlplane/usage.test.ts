@@ -586,7 +586,11 @@ test('usage: of questions that take long two run and eight wait, others are 429;
     await tx`lock table usage_hourly, usage_records in access exclusive mode`;
     answers = Promise.all(Array.from({ length: 15 }, (_, i) => viewer.call('GET', questions[i % questions.length]!)));
     const waiting = async () =>
-      (await sql`select from pg_stat_activity where application_name = 'acg-reads' and wait_event_type = 'Lock'`).count;
+      (
+        await sql`
+          select from pg_stat_activity
+           where datname = current_database() and application_name = 'acg-reads' and wait_event_type = 'Lock'`
+      ).count;
     while ((await waiting()) < 2) await new Promise((resolve) => setImmediate(resolve));
     const me = await Promise.all(Array.from({ length: 20 }, () => viewer.call('GET', '/v1/me')));
     expect(me.every(({ status }) => status === 200)).toBe(true);

@@ -240,12 +240,17 @@ test('calls that are refused make the gateway ask; only its own question counts;
   expect(await call('/provoked')).toBe(401);
   await until('the gateway has asked', () => asked() > before);
   expect(await accountOf(agent.id)).toMatchObject({ status: 'active' });
+  // Once more each time: the end of a question that is under way says that the credential is taken.
+  const anHourPasses = () =>
+    database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
   refused.add(key);
-  await database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
-  await until('the account is out of use', async () => (await accountOf(agent.id)).status === 'needs_credentials');
+  await until('the account is out of use', async () => {
+    await anHourPasses();
+    return (await accountOf(agent.id)).status === 'needs_credentials';
+  });
   await until('agents hear of it', async () => (await call('/v1/models')) === 403);
   refused.delete(key);
-  await database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
+  await anHourPasses();
   await until('it is back', async () => (await call('/v1/models')) === 200);
 });
 
