@@ -11,6 +11,8 @@ export class TcpProxy {
   cutNextRequest = false;
   /** A connection on which this is asked is reset instead; null: none. */
   resetOn: string | null = null;
+  /** The next connection on which this is asked is silent from then on, either way, and stays open; null: none. */
+  muteOn: string | null = null;
   /** So many answers later one is thrown away and its connection reset; null: none. */
   resetAfter: number | null = null;
   readonly #server: Server;
@@ -69,7 +71,13 @@ export class TcpProxy {
         target.destroy();
       });
     }
+    let muted = false;
     client.on('data', (chunk) => {
+      if (this.muteOn !== null && chunk.includes(this.muteOn)) {
+        this.muteOn = null;
+        muted = true;
+      }
+      if (muted) return;
       if (this.cutNextRequest) {
         this.cutNextRequest = false;
         client.destroy();
@@ -77,6 +85,7 @@ export class TcpProxy {
       else target.write(chunk);
     });
     target.on('data', (chunk) => {
+      if (muted) return;
       if (this.resetAfter !== null && this.resetAfter-- === 0) {
         this.resetAfter = null;
         client.resetAndDestroy();

@@ -10,7 +10,9 @@ import { SentinelWatch } from './sentinel-watch.js';
 
 /** A character for each byte, as commands are written. */
 const SCRIPT_BYTES = Buffer.from(SCRIPT).toString('latin1');
+/** To connect, and then again for the answers that a new connection begins with. */
 const CONNECT_TIMEOUT_MS = 1_000;
+const POLICY_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MAX_MS = 500;
 const SLOTS_REFRESH_MS = 1_000;
 
@@ -61,10 +63,10 @@ export class RedisLink implements ScriptLink {
     const client = openClient(this.#access, this.#left);
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
-    if (client instanceof Redis) readAtOnce(client);
+    if (client instanceof Redis) watchOver(client);
     // Connections to a cluster's nodes are made on first use otherwise, and until then calls would be refused.
     client.on('+node', (node: Redis) => {
-      readAtOnce(node);
+      watchOver(node);
       node.on('ready', () => this.#events.onConnected());
       if (node.status === 'wait') node.connect().catch(() => {}); // ioredis reports it as an error event, too
     });
@@ -125,9 +127,11 @@ export class RedisLink implements ScriptLink {
     this.#leave();
   };
 
-  reconnect(): void {
-    if (this.#client instanceof Cluster) for (const node of this.#client.nodes('all')) node.disconnect(true);
-    else this.#client.disconnect(true);
+  reconnect(slot: number): void {
+    const client = this.#client;
+    // Not `disconnect`, which waits for an answer to its end of the connection.
+    if (client instanceof Redis) client.stream.destroy();
+    else nodeAt(client, this.nodeOf(slot))?.stream?.destroy();
   }
 
   /** `maxmemory-policy` of the server(s); null where it may not be read. */
@@ -153,6 +157,28 @@ export class RedisLink implements ScriptLink {
     this.#client.sendCommand(new ScriptCommand(name, args, done));
   }
 }
+
+function watchOver(client: Redis): void {
+  boundHandshake(client);
+  readAtOnce(client);
+}
+
+/** ioredis waits for the answers to AUTH, SELECT and CLIENT SETNAME as long as the connection stands. */
+function boundHandshake(client: Redis): void {
+  client.on('connect', () => {
+    const { stream } = client;
+    const judge = (): void => {
+      if (client.stream === stream && client.status === 'connect')
+        stream.destroy(new Error('no answer to a handshake'));
+    };
+    // What has arrived is read before that, however busy this process was.
+    setTimeout(() => setImmediate(judge), CONNECT_TIMEOUT_MS).unref();
+  });
+}
+
+/** By its `host:port`. */
+const nodeAt = (cluster: Cluster, name: string | null): Redis | undefined =>
+  cluster.nodes('all').find(({ options: { host, port } }) => `${host}:${port}` === name);
 
 /**
  * ioredis listens for replies in a way that Node's streams do not count as listening: they put each reply aside then and
@@ -299,8 +325,10 @@ function failureOf(error: Error): ScriptFailure {
 }
 
 async function evictionPolicy(node: Redis): Promise<string | null> {
+  const asked = new Command('config', ['GET', 'maxmemory-policy'], { replyEncoding: 'utf8' });
+  asked.setTimeout(POLICY_TIMEOUT_MS);
   try {
-    const reply = (await node.config('GET', 'maxmemory-policy')) as string[];
+    const reply = (await node.sendCommand(asked)) as string[];
     return reply[1] ?? null;
   } catch {
     return null; // CONFIG is not for every user, nor offered by every managed service

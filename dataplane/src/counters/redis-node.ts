@@ -312,8 +312,11 @@ export class RedisNode {
 
   #sendProbe(): void {
     if (this.enforcement.on || this.#probeTimer === null) return;
-    if (this.#probe !== null) {
-      if (performance.now() - this.#probe.sentAtMs >= PROBE_GIVE_UP_MS) this.#link.reconnect();
+    const sent = this.#probe;
+    if (sent !== null) {
+      if (performance.now() - sent.sentAtMs < PROBE_GIVE_UP_MS) return;
+      this.#probe = null; // should its slot have moved, the next one asks there
+      this.#link.reconnect(sent.batch.slot);
       return;
     }
     this.#probe = newCall(this.#unconfirmedBatch(), true);

@@ -15,6 +15,6 @@ export interface ScriptLink {
     writerId: string,
     done: (failure: ScriptFailure | null, reply: Buffer | null) => void,
   ): void;
-  /** Drops connections that do not answer; outstanding calls fail. */
-  reconnect(): void;
+  /** Drops the connection to the server of a slot, which does not answer; outstanding calls fail. */
+  reconnect(slot: number): void;
 }

@@ -178,6 +178,25 @@ describe('counters, fail-open', () => {
     await direct.close();
   });
 
+  test('a new connection that is silent from its first answer on is given up', async () => {
+    proxy.sever();
+    await until(async () => (await admit(counters, asked())).outcome === 'unchecked');
+    proxy.muteOn = 'setname';
+    proxy.mend();
+    await until(() => proxy.muteOn === null);
+    await until(() => counters.enforcing);
+  });
+
+  test('a connection that falls silent in the middle of the start does not keep it from ending', async () => {
+    proxy.muteOn = 'maxmemory-policy';
+    while (proxy.muteOn !== null) {
+      await counters.close();
+      counters = await open(proxy.port);
+    }
+    await until(async () => (await admit(counters, asked())).outcome === 'unchecked');
+    await until(() => counters.enforcing);
+  });
+
   test('a store that is away at start: requests pass, and are checked once it is there', async () => {
     await counters.close();
     await server.kill();

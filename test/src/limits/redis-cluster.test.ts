@@ -3,6 +3,7 @@ import { pairKey } from '@acg/dataplane/counters/admit-call';
 import { hashSlot } from '@acg/dataplane/counters/hash-slot';
 import type { Windows } from '@acg/dataplane/counters/limit-table';
 import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { RedisLink } from '@acg/dataplane/counters/redis-link';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisCluster } from '../redis-cluster.js';
 import { describeCounters, type Subject } from './counters-conformance.js';
@@ -128,6 +129,26 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
     'info: counter store is back: limits are enforced',
   ]);
   await counters.close();
+});
+
+test('cluster: a connection that is given up leaves those to the other masters alone', async () => {
+  const name = 'acg-given-up';
+  const access = { urls: cluster.urls, connectionName: name, tlsCa: null };
+  const link = new RedisLink(access, { onConnected: () => {}, onError: () => {} });
+  const connections = (): Promise<string[]> =>
+    Promise.all(
+      cluster.nodes.map(async ({ admin }) => {
+        const all = String(await admin.client('LIST')).split('\n');
+        return all.find((line) => line.includes(` name=${name} `))?.split(' ')[0] ?? '';
+      }),
+    );
+  await until(async () => link.masters().size === 3 && (await connections()).every((id) => id !== ''));
+  const before = await connections();
+  link.reconnect(0);
+  await until(async () => !['', before[0]].includes((await connections())[0]));
+  const after = await connections();
+  expect(after.slice(1)).toEqual(before.slice(1));
+  link.close();
 });
 
 test('cluster: when a master dies, its replica takes over with the counts', async () => {

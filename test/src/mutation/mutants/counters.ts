@@ -523,7 +523,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis-node.ts',
-      find: `      if (performance.now() - this.#probe.sentAtMs >= PROBE_GIVE_UP_MS) this.#link.reconnect();
+      find: `      this.#link.reconnect(sent.batch.slot);
 `,
       put: '',
       bug: 'a dead connection is never given up',
