@@ -109,3 +109,78 @@ test('entry: a session that was ended elsewhere asks to sign in, and comes back 
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   expect(page.url()).toBe(`${visitor.url}/?period=24h`);
 });
+
+test('entry: what was typed when the session ended is there again for the same person, but no secret', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const other = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const dialog = page.getByRole('dialog', { name: 'New agent' });
+  const endSession = async () => {
+    const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+    await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  };
+  const signIn = async (as: { email: string; password: string }) => {
+    await page.getByLabel('E-mail').fill(as.email);
+    await page.getByLabel('Password', { exact: true }).fill(as.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  };
+  const typed = () => page.locator('input').evaluateAll((all) => all.map((one) => (one as { value?: string }).value));
+  visitor.expectFailure(401, /\/v1\//);
+  await visitor.goto('/agents?status=active');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await dialog.getByLabel('Name').fill('Support bot');
+  await dialog.getByLabel('Monthly budget in dollars').fill('12.5');
+  await dialog.getByRole('combobox', { name: 'Provider (optional)' }).click();
+  await page.getByRole('option', { name: 'OpenAI' }).click();
+  await dialog.getByLabel('API key').fill('sk-typed-0123456789');
+  await endSession();
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByText('What you had typed is still there then, but for passwords and credentials.').waitFor();
+  expect(await typed()).toEqual(['', '']);
+  await signIn({ email, password });
+  expect(page.url()).toBe(`${visitor.url}/agents?status=active`);
+  await dialog.getByLabel('API key').waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
+  expect(await dialog.getByLabel('Monthly budget in dollars').inputValue()).toBe('$12.5');
+  expect(await dialog.getByRole('combobox', { name: 'Provider (optional)' }).inputValue()).toBe('OpenAI');
+  expect(await typed()).not.toContain('sk-typed-0123456789');
+
+  // For nobody else, and not for the same person after that.
+  await endSession();
+  await dialog.getByLabel('API key').fill('sk-typed-0123456789');
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByText('Your session has ended.').waitFor();
+  await signIn(other);
+  await page.getByText('No agent yet').or(page.getByText('Nothing matches')).waitFor();
+  expect(await dialog.count()).toBe(0);
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('');
+});
+
+test('entry: a form in a page is as it was when the session ended; one that was left is not', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Left');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await visitor.goto('/settings?tab=organization');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Acme and sons');
+  const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  visitor.expectFailure(401, /\/v1\//);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your session has ended.').waitFor();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Acme and sons');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The organization is saved').waitFor();
+  await page.getByRole('link', { name: 'Projects' }).click();
+  await page.getByRole('button', { name: 'New project' }).click();
+  expect(await page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('');
+});

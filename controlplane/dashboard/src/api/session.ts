@@ -1,6 +1,7 @@
 /** Who is signed in, and how one signs in, out and over to another organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api, startReads, stopReads } from './api.js';
+import { dropDraftsOfOthers } from './drafts.js';
 import { BASE_PATH, SIGNED_OUT } from './page-facts.js';
 import { ME, queryClient } from './query-client.js';
 
@@ -30,7 +31,10 @@ export const useConfig = (refetchMs: number | false = false) =>
     refetchInterval: refetchMs,
   });
 
-const enter = (me: Me): void => void queryClient.setQueryData(ME, me);
+const enter = (me: Me): void => {
+  queryClient.setQueryData(ME, me);
+  dropDraftsOfOthers();
+};
 
 interface Credentials {
   readonly email: string;

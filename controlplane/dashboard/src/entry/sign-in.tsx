@@ -2,6 +2,7 @@ import { ApiError } from '@acg/client/api-error';
 import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { draftsKept } from '../api/drafts.js';
 import { useConfig, useSignIn } from '../api/session.js';
 import { formProblem } from '../parts/form-problem.js';
 import { EntryPage } from './entry-page.js';
@@ -42,6 +43,7 @@ export function SignIn() {
       {new URLSearchParams(search).has('ended') && signIn.error === null && (
         <Alert color="indigo" variant="light" role="status">
           Your session has ended. Sign in to go on where you were.
+          {draftsKept() && ' What you had typed is still there then, but for passwords and credentials.'}
         </Alert>
       )}
       {isWrong ? <Wrong /> : problem.above}

@@ -1,10 +1,10 @@
 /** Every agent with what it spent, how it does, and who has used up its budget. */
 import { Group, Select, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { count, NONE, percent, usd } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
@@ -37,7 +37,7 @@ const STATUSES = ['active', 'paused', 'revoked'] as const;
 
 export function Agents() {
   const { values, set, clear } = useSearchState(DEFAULTS);
-  const [creating, { open, close }] = useDisclosure(false);
+  const [creating, setCreating] = useDraft('new agent', false);
   const [selected, setSelected] = useState<ReadonlyMap<string, Row>>(new Map());
   const period = periodOf(values.period);
   const status = STATUSES.find((name) => name === values.status);
@@ -61,7 +61,7 @@ export function Agents() {
   // As they are now, not as they were when they were ticked.
   const ticked = [...selected.values()].map((row) => agents.data?.agents.find(({ id }) => id === row.id) ?? row);
   const button = (
-    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={open}>
+    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       New agent
     </GuardedButton>
   );
@@ -102,7 +102,7 @@ export function Agents() {
           />
         }
       />
-      <Suspense>{creating && <NewAgent onClose={close} />}</Suspense>
+      <Suspense>{creating && <NewAgent onClose={() => setCreating(false)} />}</Suspense>
     </>
   );
 }

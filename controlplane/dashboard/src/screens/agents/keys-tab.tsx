@@ -1,10 +1,10 @@
 /** The agent's gateway tokens. */
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { date } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
@@ -26,8 +26,8 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAccounts(agent.id);
   const create = useCreateKey();
   const problem = formProblem(create.error, { name: 'Name' });
-  const [creating, dialog] = useDisclosure(false);
-  const [name, setName] = useState('');
+  const [creating, setCreating] = useDraft(`new key of ${agent.id}`, false);
+  const [name, setName] = useDraft(`new key of ${agent.id} name`, '');
   const [secret, setSecret] = useState<string | null>(null);
   const [revoking, setRevoking] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const revoke = useMutation({
@@ -35,7 +35,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   });
   const button = (
-    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       New key
     </GuardedButton>
   );
@@ -88,7 +88,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           />
         }
       />
-      <Modal opened={creating} onClose={dialog.close} title="New key">
+      <Modal opened={creating} onClose={() => setCreating(false)} title="New key">
         <Form
           problem={problem}
           onSubmit={() => {
@@ -99,7 +99,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
                   setSecret(secretKey);
                   setName('');
                   create.reset();
-                  dialog.close();
+                  setCreating(false);
                 },
               },
             );

@@ -2,6 +2,7 @@
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useDraft } from '../../api/drafts.js';
 import { useWhyNot } from '../../api/role.js';
 import { toCents } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
@@ -27,12 +28,14 @@ const byRate = <T,>(make: (row: RateLimit) => T) =>
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useChangeAgent(agent.id);
   const readOnly = useWhyNot('admin') !== null;
+  const [draft, keep] = useDraft(`limits of ${agent.id}`, {
+    budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
+    thresholds: agent.usageThresholds.map(String),
+    ...byRate(({ field }): number | string => agent[field] ?? ''),
+  });
   const form = useForm({
-    initialValues: {
-      budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
-      thresholds: agent.usageThresholds.map(String),
-      ...byRate(({ field }): number | string => agent[field] ?? ''),
-    },
+    initialValues: draft,
+    onValuesChange: keep,
     validate: {
       thresholds: thresholdsProblem,
     },

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
@@ -15,6 +16,7 @@ import { SecretOnce } from '../../parts/secret-once.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
 import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
 
+const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
 const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget', providerSlug: 'Provider' };
 
 interface NewToken {
@@ -60,9 +62,11 @@ function NewAgentForm({ onClose, onToken, onMade }: NewAgentFormProps) {
   const createKey = useCreateKey();
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   /** Steps that are done: a second try goes on after them. */
-  const [made, setMade] = useState<{ readonly agentId?: string; readonly account?: true }>({});
+  const [made, setMade] = useDraft<{ readonly agentId?: string; readonly account?: true }>('new agent made', {});
+  const [draft, keep] = useDraft('new agent form', EMPTY);
   const form = useForm({
-    initialValues: { name: '', projectId: '', budget: '' as number | string, provider: '', token: true },
+    initialValues: draft,
+    onValuesChange: keep,
     validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
   });
   const provider = providers.data?.find(({ slug }) => slug === form.values.provider);

@@ -1,8 +1,8 @@
 /** Changes what a key is called and when it ends; what it may stays. */
 import { TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { NameInput } from '../../parts/name-input.js';
@@ -28,8 +28,8 @@ const LABELS = { name: 'Name', expiresAt: 'End' };
 
 export function EditKey({ edited, onClose, onSaved }: EditKeyProps) {
   const before = localOf(edited.expiresAt);
-  const [name, setName] = useState(edited.name);
-  const [ends, setEnds] = useState(before);
+  const [name, setName] = useDraft(`key ${edited.id} name`, edited.name);
+  const [ends, setEnds] = useDraft(`key ${edited.id} end`, before);
   const save = useMutation({
     mutationFn: () => {
       const expiresAt = ends === '' ? null : new Date(ends).toISOString();

@@ -4,6 +4,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
@@ -32,7 +33,7 @@ type Open = 'new' | { readonly act: 'edit' | 'rotate'; readonly key: Key } | nul
 
 export function Keys() {
   const { values, set, clear } = useSearchState(KEY_FILTERS);
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useDraft<Open>('key', null);
   const [secret, setSecret] = useState<Secret | null>(null);
   const [doomed, setDoomed] = useState<Key | null>(null);
   const projects = useProjects();

@@ -1,6 +1,6 @@
 /** Makes a key, for one agent or for several; each scope says what it means before it is chosen. */
 import { NativeSelect, Radio, Stack } from '@mantine/core';
-import { useState } from 'react';
+import { useDraft } from '../../api/drafts.js';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
@@ -36,11 +36,11 @@ interface NewKeyProps {
 
 export function NewKey({ onClose, onMade }: NewKeyProps) {
   const projects = useProjects();
-  const [name, setName] = useState('');
-  const [scope, setScope] = useState<Scope>('agent');
-  const [agentId, setAgentId] = useState('');
-  const [project, setProject] = useState('');
-  const [days, setDays] = useState('');
+  const [name, setName] = useDraft('new key name', '');
+  const [scope, setScope] = useDraft<Scope>('new key scope', 'agent');
+  const [agentId, setAgentId] = useDraft('new key agent', '');
+  const [project, setProject] = useDraft('new key project', '');
+  const [days, setDays] = useDraft('new key days', '');
   const create = useCreateKey();
   const projectId = project === '' ? (projects.data?.[0]?.id ?? '') : project;
   const ready = scope !== 'agent' || agentId !== '';

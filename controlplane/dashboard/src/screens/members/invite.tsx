@@ -1,8 +1,8 @@
 /** Invites somebody by e-mail. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { type Role, useConfig, useMe } from '../../api/session.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
@@ -16,8 +16,8 @@ interface InviteProps {
 }
 
 export function Invite({ opened, onClose, onInvited }: InviteProps) {
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('member');
+  const [email, setEmail] = useDraft('invite email', '');
+  const [role, setRole] = useDraft<Role>('invite role', 'member');
   const config = useConfig().data;
   const roles = givenBy(useMe().data?.role ?? 'viewer');
   const invite = useMutation({

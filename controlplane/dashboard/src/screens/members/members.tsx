@@ -3,6 +3,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { Ago } from '../../parts/ago.js';
@@ -32,7 +33,7 @@ const refresh = (): void => void queryClient.invalidateQueries({ queryKey: ['mem
 export function Members() {
   const { values, set } = useSearchState(DEFAULTS);
   const me = useMe().data;
-  const [inviting, setInviting] = useState(false);
+  const [inviting, setInviting] = useDraft('invite', false);
   const [link, setLink] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Member | null>(null);
   const members = useQuery({ queryKey: ['members', values.page], queryFn: () => readMembers(values.page) });

@@ -1,7 +1,7 @@
 /** Makes a project, or changes its name and budget. */
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { toCents, typedDollars } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
 import { FormDialog } from '../../parts/form-dialog.js';
@@ -18,21 +18,23 @@ interface ProjectDialogProps {
 }
 
 export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps) {
-  const [name, setName] = useState(project?.name ?? '');
+  const id = project?.id ?? 'new';
+  const [name, setName] = useDraft(`project ${id} name`, project?.name ?? '');
   const before = project?.budgetCentsMonthly ?? null;
-  const [budget, setBudget] = useState<number | string>(typedDollars(before));
+  const [budget, setBudget] = useDraft<number | string>(`project ${id} budget`, typedDollars(before));
   // Its budget may fail after it was made: another try is about that one, and makes none besides it.
-  const made = useRef(project);
+  const [made, setMade] = useDraft(`project ${id} made`, project);
   const save = useMutation({
     mutationFn: async () => {
       const cents = toCents(budget);
-      made.current ??= (await api.post('/v1/projects', { body: { name: name.trim() } })).project;
-      const { id, name: is } = made.current;
+      const saved = made ?? (await api.post('/v1/projects', { body: { name: name.trim() } })).project;
+      setMade(saved);
       const body = {
-        ...(name.trim() === is ? {} : { name: name.trim() }),
+        ...(name.trim() === saved.name ? {} : { name: name.trim() }),
         ...(cents === before ? {} : { budgetCentsMonthly: cents }),
       };
-      if (Object.keys(body).length > 0) await api.patch('/v1/projects/{id}', { params: { path: { id } }, body });
+      if (Object.keys(body).length > 0)
+        await api.patch('/v1/projects/{id}', { params: { path: { id: saved.id } }, body });
     },
     onSuccess: () => onSaved(name.trim()),
   });

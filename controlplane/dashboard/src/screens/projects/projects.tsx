@@ -3,6 +3,7 @@ import { Group } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { cents } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
@@ -35,7 +36,7 @@ const refresh = (): void => void queryClient.invalidateQueries({ queryKey: ['pro
 
 export function Projects() {
   const { values, set } = useSearchState(DEFAULTS);
-  const [edited, setEdited] = useState<Project | 'new' | null>(null);
+  const [edited, setEdited] = useDraft<Project | 'new' | null>('project', null);
   const [doomed, setDoomed] = useState<Project | null>(null);
   const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => readProjects(values.page) });
   const query = { by: 'project', start: monthStart(), limit: SPEND_ROWS } as const;

@@ -3,6 +3,7 @@ import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { useDraft } from '../../api/drafts.js';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
@@ -53,7 +54,7 @@ export function Accounts({ values, onChange, onClear, filtered }: AccountsProps)
   const remove = useRemoveAccount();
   const [rotated, setRotated] = useState<Account | null>(null);
   const [doomed, setDoomed] = useState<Account | null>(null);
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useDraft('new account', false);
   const add = (
     <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       Add account

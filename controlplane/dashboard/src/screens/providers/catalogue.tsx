@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Failure } from '../../parts/failure.js';
@@ -25,7 +26,7 @@ const refresh = (): void => {
 
 export function Catalogue() {
   const providers = useProviders();
-  const [edited, setEdited] = useState<OwnProvider | 'new' | null>(null);
+  const [edited, setEdited] = useDraft<OwnProvider | 'new' | null>('provider', null);
   const [doomed, setDoomed] = useState<OwnProvider | null>(null);
   const remove = useMutation({
     mutationFn: ({ id }: OwnProvider) => api.delete('/v1/custom-providers/{id}', { params: { path: { id } } }),

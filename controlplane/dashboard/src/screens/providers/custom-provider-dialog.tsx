@@ -1,8 +1,8 @@
 /** Adds a provider of the organization, or changes it, and shows how its credential will be sent. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { NameInput } from '../../parts/name-input.js';
@@ -41,13 +41,20 @@ interface CustomProviderDialogProps {
 }
 
 export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProviderDialogProps) {
-  const [slug, setSlug] = useState(provider?.slug ?? '');
-  const [displayName, setDisplayName] = useState(provider?.displayName ?? '');
-  const [baseUrl, setBaseUrl] = useState(provider?.baseUrl ?? '');
-  const [authType, setAuthType] = useState<AuthType>((provider?.authType as AuthType | undefined) ?? 'bearer');
-  const [name, setName] = useState(provider?.authName ?? '');
-  const [prefix, setPrefix] = useState(provider?.authPrefix ?? '');
-  const [format, setFormat] = useState<Format>((provider?.usageFormat as Format | null | undefined) ?? '');
+  const draft = `provider ${provider?.id ?? 'new'}`;
+  const [slug, setSlug] = useDraft(`${draft} slug`, provider?.slug ?? '');
+  const [displayName, setDisplayName] = useDraft(`${draft} label`, provider?.displayName ?? '');
+  const [baseUrl, setBaseUrl] = useDraft(`${draft} url`, provider?.baseUrl ?? '');
+  const [authType, setAuthType] = useDraft<AuthType>(
+    `${draft} auth`,
+    (provider?.authType as AuthType | undefined) ?? 'bearer',
+  );
+  const [name, setName] = useDraft(`${draft} name`, provider?.authName ?? '');
+  const [prefix, setPrefix] = useDraft(`${draft} prefix`, provider?.authPrefix ?? '');
+  const [format, setFormat] = useDraft<Format>(
+    `${draft} format`,
+    (provider?.usageFormat as Format | null | undefined) ?? '',
+  );
   const named = authType === 'header' || authType === 'query';
   const settings = {
     authType,

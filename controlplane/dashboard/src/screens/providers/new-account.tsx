@@ -1,6 +1,7 @@
 /** Lets an agent call a provider: with a credential of its own, or with one that agents share. */
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
+import { useDraft } from '../../api/drafts.js';
 import { AgentChoice } from '../../parts/agent-choice.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { FormDialog } from '../../parts/form-dialog.js';
@@ -19,9 +20,9 @@ interface NewAccountProps {
 
 export function NewAccount({ onClose, onAdded }: NewAccountProps) {
   const providers = useProviders();
-  const [agentId, setAgentId] = useState('');
-  const [providerSlug, setProviderSlug] = useState('openai');
-  const [credentialId, setCredentialId] = useState(OWN);
+  const [agentId, setAgentId] = useDraft('new account agent', '');
+  const [providerSlug, setProviderSlug] = useDraft('new account provider', 'openai');
+  const [credentialId, setCredentialId] = useDraft('new account credential', OWN);
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const shared = useCredentialsOf(providerSlug).data ?? [];
   const addOwn = useAddAccount();

@@ -1,6 +1,7 @@
 /** Stores a credential that many agents will use. */
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
+import { useDraft } from '../../api/drafts.js';
 import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
@@ -19,9 +20,9 @@ interface NewSharedProps {
 export function NewShared({ onClose, onAdded }: NewSharedProps) {
   const providers = useProviders();
   const projects = useProjects();
-  const [name, setName] = useState('');
-  const [providerSlug, setProviderSlug] = useState('openai');
-  const [projectId, setProjectId] = useState('');
+  const [name, setName] = useDraft('new shared name', '');
+  const [providerSlug, setProviderSlug] = useDraft('new shared provider', 'openai');
+  const [projectId, setProjectId] = useDraft('new shared project', '');
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const add = useAddShared();
   const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];

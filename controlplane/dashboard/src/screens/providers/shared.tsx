@@ -2,6 +2,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { useDraft } from '../../api/drafts.js';
 import { Ago } from '../../parts/ago.js';
 import { Confirm } from '../../parts/confirm.js';
 import { DataTable } from '../../parts/data-table.js';
@@ -39,7 +40,7 @@ export function Shared({ page, onPage, opened, onOpen }: SharedProps) {
   const nameOf = useProviderName();
   const test = useTestShared();
   const remove = useRemoveShared();
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useDraft('new shared', false);
   const [rotated, setRotated] = useState<SharedCredential | null>(null);
   const [doomed, setDoomed] = useState<SharedCredential | null>(null);
   const projectName = (id: string | null): string =>

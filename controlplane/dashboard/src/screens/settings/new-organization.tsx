@@ -1,7 +1,7 @@
 /** Another organization of one's own, with its own agents, members and bill; the session goes over to it. */
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { useSwitchOrganization } from '../../api/session.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
@@ -13,14 +13,15 @@ interface NewOrganizationProps {
 }
 
 export function NewOrganization({ opened, onClose }: NewOrganizationProps) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('new organization name', '');
   const switchTo = useSwitchOrganization();
   // The session may fail to go over after it was made: another try makes none besides it.
-  const made = useRef<string | null>(null);
+  const [made, setMade] = useDraft<string | null>('new organization made', null);
   const create = useMutation({
     mutationFn: async () => {
-      made.current ??= (await api.post('/v1/orgs', { body: { name: name.trim() } })).org.id;
-      await switchTo.mutateAsync(made.current);
+      const id = made ?? (await api.post('/v1/orgs', { body: { name: name.trim() } })).org.id;
+      setMade(id);
+      await switchTo.mutateAsync(id);
     },
   });
   const problem = formProblem(create.error, { name: 'Name' });

@@ -1,8 +1,8 @@
 /** Makes a management token. */
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { endOf, Lifetime } from '../../parts/lifetime.js';
@@ -18,9 +18,9 @@ interface NewTokenProps {
 }
 
 export function NewToken({ onClose, onMade }: NewTokenProps) {
-  const [name, setName] = useState('');
-  const [role, setRole] = useState<(typeof ROLES)[number]>('viewer');
-  const [days, setDays] = useState('90');
+  const [name, setName] = useDraft('new token name', '');
+  const [role, setRole] = useDraft<(typeof ROLES)[number]>('new token role', 'viewer');
+  const [days, setDays] = useDraft('new token days', '90');
   const make = useMutation({
     mutationFn: () => {
       const expiresAt = endOf(days);

@@ -1,8 +1,8 @@
 /** Name and budget of the organization. */
 import { Card, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { ME, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { cents, toCents, typedDollars } from '../../format/format.js';
@@ -35,8 +35,8 @@ export function OrganizationSettings() {
 
 function Settings({ organization }: { readonly organization: Organization }) {
   const { id, budgetCentsMonthly: before } = organization;
-  const [name, setName] = useState(organization.name);
-  const [budget, setBudget] = useState<number | string>(typedDollars(before));
+  const [name, setName] = useDraft(`organization ${id} name`, organization.name);
+  const [budget, setBudget] = useDraft<number | string>(`organization ${id} budget`, typedDollars(before));
   const after = toCents(budget);
   const changes = {
     ...(name === organization.name ? {} : { name }),

@@ -1,8 +1,8 @@
 /** The person's own name, and another link that confirms the address. */
 import { Button, Card, Group, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { ME, queryClient } from '../../api/query-client.js';
 import { useConfig, useMe } from '../../api/session.js';
 import { Form } from '../../parts/form.js';
@@ -11,7 +11,7 @@ import { toast, toastFailure } from '../../parts/toast.js';
 
 export function Profile() {
   const user = useMe().data?.user ?? null;
-  const [name, setName] = useState(user?.name ?? '');
+  const [name, setName] = useDraft('profile name', user?.name ?? '');
   const save = useMutation({
     mutationFn: () => api.patch('/v1/me', { body: { name: name.trim() } }),
     onSuccess: (me) => {

@@ -3,6 +3,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { useWhyNot } from '../../api/role.js';
 import { Ago } from '../../parts/ago.js';
@@ -24,7 +25,7 @@ interface TokensProps {
 
 export function Tokens({ page, onPage }: TokensProps) {
   const whyNot = useWhyNot('admin');
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useDraft('new token', false);
   const [secret, setSecret] = useState<string | null>(null);
   const [doomed, setDoomed] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };

@@ -2,6 +2,7 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { queryClient } from '../../api/query-client.js';
 import { toCents } from '../../format/format.js';
 import { BudgetInput } from '../../parts/budget-input.js';
@@ -10,12 +11,15 @@ import { GuardedButton } from '../../parts/guarded-button.js';
 import { useProjects } from '../../resources/agents.js';
 
 const SUGGESTED_DOLLARS = 20;
+const EMPTY = { name: '', budget: SUGGESTED_DOLLARS as number | string, projectId: '' };
 const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget' };
 
 export function NameStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
   const projects = useProjects();
+  const [draft, keep] = useDraft('setup', EMPTY);
   const form = useForm({
-    initialValues: { name: '', budget: SUGGESTED_DOLLARS as number | string, projectId: '' },
+    initialValues: draft,
+    onValuesChange: keep,
     validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
   });
   const create = useMutation({

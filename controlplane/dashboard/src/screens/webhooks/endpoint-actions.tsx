@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { useWhyNot } from '../../api/role.js';
 import { exactTime } from '../../format/format.js';
 import { Confirm } from '../../parts/confirm.js';
@@ -25,7 +26,7 @@ interface EndpointActionsProps {
 
 export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: EndpointActionsProps) {
   const { id, status } = endpoint;
-  const [open, setOpen] = useState<'test' | 'edit' | 'rotate' | 'delete' | null>(null);
+  const [open, setOpen] = useDraft<'test' | 'edit' | 'rotate' | 'delete' | null>(`endpoint ${id}`, null);
   const [made, setMade] = useState<NewSecret | null>(null);
   const whyNot = useWhyNot('admin');
   const close = (): void => setOpen(null);

@@ -1,8 +1,8 @@
 /** Adds an endpoint, or changes its address and events. */
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../api/api.js';
+import { useDraft } from '../../api/drafts.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { formProblem } from '../../parts/form-problem.js';
 import { type Endpoint, EVENTS, type EventName } from './endpoints.js';
@@ -18,8 +18,11 @@ interface EndpointDialogProps {
 }
 
 export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogProps) {
-  const [url, setUrl] = useState(endpoint?.url ?? '');
-  const [events, setEvents] = useState<readonly string[]>(endpoint?.events ?? NAMES);
+  const [url, setUrl] = useDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
+  const [events, setEvents] = useDraft<readonly string[]>(
+    `endpoint ${endpoint?.id ?? 'new'} events`,
+    endpoint?.events ?? NAMES,
+  );
   const save = useMutation({
     mutationFn: async () => {
       const body = { url: url.trim(), events: NAMES.filter((name) => events.includes(name)) };

@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useDraft } from '../../api/drafts.js';
 import { Ago } from '../../parts/ago.js';
 import { DataTable } from '../../parts/data-table.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
@@ -18,7 +19,7 @@ const DEFAULTS = { page: 1 };
 
 export function Webhooks() {
   const { values, set } = useSearchState(DEFAULTS);
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useDraft('new endpoint', false);
   const [secret, setSecret] = useState<string | null>(null);
   const endpoints = useQuery({
     queryKey: ['webhooks', 'list', values.page],
