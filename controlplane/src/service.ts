@@ -20,6 +20,7 @@ import { openPools } from './db/pools.js';
 import type { Sql } from './db/sql.js';
 import { type App, createApp } from './http/app.js';
 import { boundedClose } from './http/bounded-close.js';
+import { LateRefusals } from './http/late-refusals.js';
 import { reportUsageHandler } from './ledger/report-usage-handler.js';
 import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
@@ -77,6 +78,7 @@ export function buildService(config: Config, log: Logger): Service {
     pools.api,
     config.masterKeys.map(({ key }) => key.reveal()),
   ).install(app);
+  new LateRefusals().install(app);
   healthRoutes(app, health);
   const metricsPort = config.metricsListen === null ? null : new MetricsPort(metrics);
   if (metricsPort === null) metricsRoute(app, metrics);

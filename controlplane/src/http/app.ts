@@ -27,7 +27,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
 const IDLE_TIMEOUT_MS = 300_000;
 const AWAY_RETRY_AFTER_S = 2;
-const LATE_MS = 1_000;
 
 /** Who sends the request, and whether they may call the route. */
 interface Authentication {
@@ -115,10 +114,7 @@ function answerAppError(error: AppError, reply: FastifyReply): void {
 
 function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
-    // Who asks for too much and comes back at once waits with each of its connections.
-    if (error instanceof TooManyAttempts && request.actor !== undefined)
-      setTimeout(answerAppError, LATE_MS, error, reply);
-    else answerAppError(error, reply);
+    answerAppError(error, reply);
     return;
   }
   if (isUnstorableText(error)) {

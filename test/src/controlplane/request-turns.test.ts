@@ -1,8 +1,10 @@
 /** One session that asks for everything at once, and slowly, leaves the others' requests alone. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { LateRefusals } from '@acg/controlplane/http/late-refusals';
+import { afterEach, expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
 
 const plane = useControlPlane();
@@ -49,14 +51,53 @@ test('refused, failed and broken-off requests give their place back', async () =
   expect((await owner.call('GET', '/v1/me')).status).toBe(200);
 });
 
+/** Refusals that wait here, from the first use of {@link holdRefusals} to the end of the test. */
+const refusals: (() => void)[] = [];
+const { wait } = LateRefusals.prototype;
+const holdRefusals = (): void => {
+  LateRefusals.prototype.wait = () => new Promise((go) => refusals.push(go));
+};
+const letRefusalsGo = (): void => {
+  LateRefusals.prototype.wait = wait;
+  for (const go of refusals.splice(0)) go();
+};
+afterEach(letRefusalsGo);
+
 test('who asks for too much is told so late: coming back at once does not pay', async () => {
   const owner = await plane().member('owner');
   const invite = (n: number) => owner.call('POST', '/v1/members', { email: `n${n}@example.org`, role: 'viewer' });
   for (let n = 0; n < 20; n++) expect((await invite(n)).status).toBe(201);
+  holdRefusals();
   const refused = invite(20);
-  const first = await Promise.race([refused, owner.call('GET', '/v1/me')]);
-  expect(first.status).toBe(200);
+  await expect.poll(() => refusals.length).toBe(1);
+  expect((await owner.call('GET', '/v1/me')).status).toBe(200);
+  letRefusalsGo();
   expect((await refused).status).toBe(429);
+});
+
+test.each([
+  ['plain', () => ({})],
+  ['with an Idempotency-Key', () => ({ 'idempotency-key': randomUUID() })],
+] as const)('refused calls, %s, keep nobody waiting until they are told, however many', async (_how, headers) => {
+  const { sql } = plane().database;
+  const other = await plane().member('owner');
+  const asked = Array.from({ length: 14 }, async () => {
+    const owner = await plane().member('owner');
+    const hook = { url: 'http://127.0.0.1:9/', events: ['agent.created'] };
+    const { id } = (await owner.call('POST', '/v1/webhooks', hook)).body.endpoint;
+    await sql`
+      insert into throttle_windows (key, count, expires_at)
+      values (${`webhook-test:${owner.orgId}`}, 1000000, now() + interval '1 day')`;
+    return () => owner.call('POST', `/v1/webhooks/${id}/test`, undefined, headers());
+  });
+  const calls = await Promise.all(asked);
+  holdRefusals();
+  const refused = calls.map((call) => call());
+  await expect.poll(() => refusals.length).toBe(14);
+  expect((await other.call('GET', '/v1/me')).status).toBe(200);
+  expect((await other.call('POST', '/v1/projects', { name: 'Theirs' }, headers())).status).toBe(201);
+  letRefusalsGo();
+  for (const { status } of await Promise.all(refused)) expect(status).toBe(429);
 });
 
 test('organizations whose providers never answer keep nobody else waiting, however many', async () => {
