@@ -19,6 +19,7 @@ import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { answerUnreadable } from './unreadable-request.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
+import { addWriteAllowance } from './write-allowance.js';
 
 export type App = ReturnType<typeof createApp>;
 
@@ -77,6 +78,7 @@ export function createApp(options: AppOptions) {
     const access = request.routeOptions.config.access ?? 'public';
     if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
   });
+  addWriteAllowance(app);
   addRequestTurns(app);
   app.addHook('onResponse', async (request, reply) => {
     options.metrics.observe(request, reply);

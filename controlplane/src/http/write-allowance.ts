@@ -1,0 +1,51 @@
+/**
+ * How much an organization may write through the management API. What a call writes stays: its rows, its entry in the
+ * audit trail, its events, what is remembered for its Idempotency-Key. So each call that adds or changes something takes
+ * its body, and a fixed part for those rows, from an allowance that grows again with time, in each control plane by
+ * itself; without it one tenant fills the disk of all within a day.
+ *
+ * Deletions take nothing: there are no more of them than of what was made, and a key must be revocable while a program of
+ * the same organization runs wild. Neither does what concerns the account, which has limits of its own.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { TooManyAttempts } from '../domain/errors.js';
+
+/** At once: 16 000 small calls. */
+const BYTES_MAX = 32 * 1024 * 1024;
+const BYTES_PER_S = 32 * 1024;
+const CALL_BYTES = 2 * 1024;
+const ORGS_MAX = 10_000;
+const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
+
+export class WriteAllowance {
+  /** Organization → Unix ms at which its allowance is whole again. */
+  readonly #wholeAtMs = new LRUCache<string, number>({ max: ORGS_MAX });
+
+  /** Throws {@link TooManyAttempts}, and takes nothing, when there is not enough left. */
+  take(orgId: string, bodyBytes: number, nowMs: number): void {
+    const fromMs = Math.max(nowMs, this.#wholeAtMs.get(orgId) ?? 0);
+    const wholeAtMs = fromMs + msOf(CALL_BYTES + bodyBytes);
+    const waitMs = wholeAtMs - nowMs - msOf(BYTES_MAX);
+    if (waitMs > 0) {
+      const waitS = Math.ceil(waitMs / 1_000);
+      throw new TooManyAttempts(`the organization changes too much at once: try again in ${waitS} seconds`, waitS);
+    }
+    this.#wholeAtMs.set(orgId, wholeAtMs);
+  }
+}
+
+export function addWriteAllowance(app: FastifyInstance): void {
+  const allowance = new WriteAllowance();
+  app.addHook('preHandler', async (request) => {
+    const { access = 'public' } = request.routeOptions.config;
+    if (access === 'public' || access === 'session' || FREE_METHODS.has(request.method)) return;
+    allowance.take(request.actor.orgId, bodyBytesOf(request), Date.now());
+  });
+}
+
+/** How long so much takes to grow again. */
+const msOf = (bytes: number): number => (bytes * 1_000) / BYTES_PER_S;
+
+const bodyBytesOf = ({ headers, body }: FastifyRequest): number =>
+  Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null)));
