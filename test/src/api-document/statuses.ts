@@ -70,7 +70,8 @@ export function errorStatuses(route: RouteEntry): number[] {
   if (namesThings(route)) statuses.push(404);
   if (route.method !== 'GET' && route.access !== 'public') statuses.push(409);
   if (route.schema?.body !== undefined) statuses.push(413);
-  // Writes that repeat safely have few places; so have questions to the ledger.
-  if ((route.method === 'POST' && route.access !== 'public') || route.url.startsWith('/v1/usage/')) statuses.push(429);
+  // Changes have an allowance; questions to the ledger have few places.
+  const changes = ['POST', 'PUT', 'PATCH'].includes(route.method) && route.access !== 'public';
+  if (changes || route.url.startsWith('/v1/usage/')) statuses.push(429);
   return statuses;
 }
