@@ -4,12 +4,15 @@ import type { Sql } from '../db/sql.js';
 
 /** Deliveries and events are kept this long, pending ones of a paused endpoint too. */
 const KEEP_DAYS = 30;
+/** Finished deliveries of an endpoint beyond these go before their time: one call can make a hundred. */
+const KEEP_PER_ENDPOINT = 20_000;
 /** Facts of a month cannot come up again after the next one. */
 const FACT_KEEP_DAYS = 62;
 
-/** Deletes what is too old, at most some 100 000 rows per table and call. */
-export async function pruneEvents(sql: Sql): Promise<void> {
+/** Deletes what is too old or too much, at most some 100 000 rows per table, or endpoint, and call. */
+export async function pruneEvents(sql: Sql, keepPerEndpoint = KEEP_PER_ENDPOINT): Promise<void> {
   await sql`delete from webhook_previous_secrets where until < now()`;
+  await trimDeliveries(sql, keepPerEndpoint);
   await deleteInSteps(async () => {
     const rows = await sql`
       delete from webhook_deliveries where id in (
@@ -31,4 +34,22 @@ export async function pruneEvents(sql: Sql): Promise<void> {
          limit ${ROWS_PER_STEP} for update skip locked)`;
     return rows.count;
   });
+}
+
+async function trimDeliveries(sql: Sql, keep: number): Promise<void> {
+  const over = await sql<{ endpointId: string; at: string; id: string }[]>`
+    select e.id as "endpointId", first.at, first.id from webhook_endpoints e cross join lateral (
+      select created_at::text as at, id from webhook_deliveries where endpoint_id = e.id
+       order by created_at desc, id desc offset ${keep} limit 1) first`;
+  for (const { endpointId, at, id } of over) {
+    await deleteInSteps(async () => {
+      const rows = await sql`
+        delete from webhook_deliveries where id in (
+          select id from webhook_deliveries
+           where endpoint_id = ${endpointId} and status <> 'pending'
+             and (created_at, id) <= (${at}::text::timestamptz, ${id})
+           order by created_at desc, id desc limit ${ROWS_PER_STEP} for update skip locked)`;
+      return rows.count;
+    });
+  }
 }

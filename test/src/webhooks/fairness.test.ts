@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { assertEventData, type EventName } from '@acg/controlplane/events/catalogue';
+import { pruneEvents } from '@acg/controlplane/events/retention';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { Dispatcher } from '../../../controlplane/src/webhooks/dispatcher.js';
 import { fanOut } from '../../../controlplane/src/webhooks/fanout.js';
@@ -230,4 +231,32 @@ test('queue: a result without the lease is written nowhere, and does not count a
     { status: 'pending', attempts: 0 },
   ]);
   expect(await standing(id)).toMatchObject({ status: 'active', failed_attempts: 49 });
+});
+
+test('fairness: of an endpoint’s finished deliveries the newest stay, and what is pending does', async () => {
+  const orgId = await organization();
+  await backlog(orgId, 3, 1);
+  const ids = await sql()<{ id: string }[]>`select id from webhook_endpoints where org_id = ${orgId}`;
+  const [mixed, few, many] = ids.map(({ id }) => id) as [string, string, string];
+  await sql()`delete from webhook_deliveries where org_id = ${orgId}`;
+  const insert = (endpointId: string, minutesAgo: number, status: string, count = 1) => sql()`
+    insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, status, created_at)
+    select gen_random_uuid(), ${endpointId}, ${orgId}, gen_random_uuid(), 'agent.created', '{}', ${status},
+           now() - ${minutesAgo} * interval '1 minute' from generate_series(1, ${count})`;
+  for (const [minute, status] of ['success', 'failed', 'success', 'pending', 'failed'].entries()) {
+    await insert(mixed, minute, status);
+  }
+  await insert(few, 90, 'success', 2);
+  await insert(many, 5, 'failed', 4_500);
+  await insert(many, 4, 'success');
+  await pruneEvents(sql(), 2);
+  const left = async (endpointId: string) => {
+    const rows = await sql()`
+      select status from webhook_deliveries where endpoint_id = ${endpointId} order by created_at desc`;
+    return rows.map(({ status }) => status);
+  };
+  expect(await left(mixed)).toEqual(['success', 'failed', 'pending']);
+  expect(await left(few)).toEqual(['success', 'success']);
+  expect(await left(many)).toEqual(['success', 'failed']);
+  await sql()`delete from webhook_endpoints where org_id = ${orgId}`;
 });
