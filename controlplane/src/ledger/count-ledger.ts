@@ -21,13 +21,15 @@ export interface PoisonEntry {
   readonly id: string;
   /** The id as it was sent, for the answer. */
   readonly sentId: string;
+  /** The nil UUID: not known. */
+  readonly orgId: string;
   readonly dataPlaneId: string;
   readonly reason: string;
   /** JSON text. */
   readonly record: string;
 }
 
-const POISON_ROWS_MAX = 10_000;
+const POISON_ROWS_PER_ORG = 1_000;
 
 /** Of these ids of rejection counts and sightings, the ones that were not booked before. */
 export async function claimCountIds(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -58,17 +60,22 @@ export async function addRejections(tx: Tx, entries: readonly RejectionEntry[]):
     on conflict (agent_id, hour, provider_slug, reason) do update set count = h.count + excluded.count`;
 }
 
-/** Keeps records for the operator, up to a bound: what comes later is only counted. */
+/** Keeps records for the operator, of each organization the first ones: what comes later is only counted. */
 export async function insertPoison(sql: Sql, entries: readonly PoisonEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await sql`
-    insert into poison_records (id, data_plane_id, reason, record)
-    select * from unnest(
-      ${arrayLiteral(entries, (e) => e.id)}::text::text[],
-      ${arrayLiteral(entries, (e) => e.dataPlaneId)}::text::text[],
-      ${arrayLiteral(entries, (e) => e.reason)}::text::text[],
-      ${arrayLiteral(entries, (e) => e.record)}::text::jsonb[]
-    ) as r(id, data_plane_id, reason, record)
-    where (select count(*) from poison_records) < ${POISON_ROWS_MAX}
-    order by id on conflict do nothing`;
+    with sent as (
+      select *, row_number() over (partition by org_id order by id) as position from unnest(
+        ${arrayLiteral(entries, (e) => e.id)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.orgId)}::text::uuid[],
+        ${arrayLiteral(entries, (e) => e.dataPlaneId)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.reason)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.record)}::text::jsonb[]
+      ) as r(id, org_id, data_plane_id, reason, record)),
+    kept as (
+      select org_id, count(*) as rows from poison_records where org_id in (select org_id from sent) group by org_id)
+    insert into poison_records (id, org_id, data_plane_id, reason, record)
+    select id, org_id, data_plane_id, reason, record from sent left join kept using (org_id)
+     where position + coalesce(kept.rows, 0) <= ${POISON_ROWS_PER_ORG}
+     order by id on conflict do nothing`;
 }

@@ -3,6 +3,7 @@
  * come with every call of an agent, have a reader of their own; the rare rest is read by the ordinary codec. Pure.
  */
 import { createHash } from 'node:crypto';
+import { NIL_UUID } from '@acg/base/uuid';
 import { readUsageRecord, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import {
   AddressSighting,
@@ -187,14 +188,15 @@ const storableJson = (value: object): string => JSON.stringify(value).replace(NO
 export function refusedByDatabase(entry: UsageEntry, message: string): PoisonEntry {
   const { id, kind } = entry;
   const reason = `the database refuses it: ${message}`;
-  return { id, sentId: id, dataPlaneId: kind.dataPlaneId, reason, record: storableJson(entry) };
+  return { id, sentId: id, orgId: kind.orgId, dataPlaneId: kind.dataPlaneId, reason, record: storableJson(entry) };
 }
 
 function poisonOf(record: IUsageRecord, dataPlaneId: string, reason: string): PoisonEntry {
   const json = storableJson(record);
   const given = record.id ?? '';
   const id = isUuid(given) ? given : createHash('sha256').update(json).digest('hex').slice(0, 32);
-  return { id, sentId: given, dataPlaneId: text(dataPlaneId, 80), reason, record: json };
+  const orgId = isUuid(record.orgId ?? '') ? record.orgId! : NIL_UUID;
+  return { id, sentId: given, orgId, dataPlaneId: text(dataPlaneId, 80), reason, record: json };
 }
 
 function parseRejection(count: IRejectionCount, span: LedgerSpan): RejectionEntry | null {

@@ -226,6 +226,28 @@ test('ledger: what only the database refuses is found and set aside, and the res
   expect(count!.n).toBe(8);
 });
 
+test('ledger: an organization whose records cannot be booked, however many, leaves those of others their place', async () => {
+  const { sql } = db();
+  const [many, one] = [newId(), newId()];
+  const poison = (orgId: string, count: number) =>
+    Array.from({ length: count }, () => usageRecord({ orgId, costNanos: 2 ** 50 }));
+  const kept = async (orgId: string): Promise<number> => {
+    const [row] = await sql<{ n: number }[]>`select count(*) as n from poison_records where org_id = ${orgId}`;
+    return row!.n;
+  };
+  const ingest = newIngest(sql);
+  for (const count of [900, 300, 12_000]) {
+    const { rejected } = await ingest.report({ dataPlaneId: 'd', records: poison(many, count) });
+    expect(rejected).toHaveLength(count);
+    expect(await kept(many)).toBe(count === 900 ? 900 : 1_000);
+  }
+  await ingest.report({ dataPlaneId: 'd', records: poison(one, 2) });
+  expect(await kept(one)).toBe(2);
+  const [unnamed] = poison('nobody', 1);
+  await ingest.report({ dataPlaneId: 'd', records: [unnamed!] });
+  expect(await sql`select 1 from poison_records where id = ${unnamed!.id!}`).toHaveLength(1);
+});
+
 /** One item of each kind, of one agent. */
 function oneOfEach(of: { agentId: string; orgId: string; keyId: string }) {
   const minuteMs = now - (now % 60_000);
