@@ -3,7 +3,7 @@
  * management token. Session, membership and role are read from the database each time. An Authorization header wins over a cookie.
  */
 import type { FastifyRequest } from 'fastify';
-import type { Sql } from '../db/sql.js';
+import { isDatabaseAway, type Sql } from '../db/sql.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Access, type Actor, atLeast, lower } from '../http/access.js';
 import { hashCookieSecret, type SessionCookie } from './cookie.js';
@@ -77,7 +77,7 @@ export class Authenticator {
   async #byManagementToken({ ip }: FastifyRequest, text: string): Promise<Actor> {
     const token = await tokenStore.findToken(this.sql, hashManagementToken(text));
     if (token === null) throw new Unauthenticated('this management token is unknown, deleted or expired');
-    if (token.stale) await tokenStore.markUsed(this.sql, token.id);
+    if (token.stale) await noted(tokenStore.markUsed(this.sql, token.id));
     const { id, name, orgId, projectId, creatorId } = token;
     const role = lower(token.role, token.creatorRole);
     return { userId: creatorId, orgId, email: '', role, ip, session: null, token: { id, name, projectId } };
@@ -101,9 +101,18 @@ export class Authenticator {
   async #asActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<Actor> {
     if (row === null) throw new Unauthenticated(ENDED);
     const { userId, orgId, email, id, kind, roleMax, recent } = row;
-    if (row.stale) await store.markSeen(this.sql, id);
+    if (row.stale) await noted(store.markSeen(this.sql, id));
     const role = roleMax === null ? row.role : lower(row.role, roleMax);
     return { userId, orgId, email, role, ip, session: { id, kind, roleMax, recent }, token: null };
+  }
+}
+
+/** A database that takes no writes can be read, and to have noted that somebody was here is not worth a refusal. */
+async function noted(mark: Promise<void>): Promise<void> {
+  try {
+    await mark;
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
   }
 }
 

@@ -150,6 +150,10 @@ test('http: a control plane that stops serves what still comes, and ends its con
 test('http: a database that takes no writes is 503, as one that is away, and reading goes on', async () => {
   const owner = await plane().member('owner');
   const { sql } = plane().database;
+  // Neither has been noted as in use for a while.
+  const token = (await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' })).body.secretToken;
+  const stale = await plane().member('viewer', owner.orgId);
+  await sql`update sessions set last_seen_at = now() - interval '1 day' where user_id = ${stale.userId}`;
   const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
     const [row] = await sql<{ name: string }[]>`select current_database() as name`;
     await sql.begin(async (tx) => {
@@ -171,6 +175,9 @@ test('http: a database that takes no writes is 503, as one that is away, and rea
   });
   expect(refused).toMatchObject({ status: 503, body: { error: 'the database is away: try again shortly' } });
   expect(refused.headers.get('retry-after')).toBe('2');
+  const asStale = () => stale.call('GET', '/v1/projects');
+  const asProgram = () => plane().call('GET', '/v1/projects', { token });
+  for (const ask of [asStale, asProgram]) await expect.poll(async () => (await ask()).status).toBe(200);
   await setReadOnly('off');
   await expect.poll(read).toBe(200);
   await expect.poll(() => owner.call('POST', '/v1/projects', { name: 'again' }).then(({ status }) => status)).toBe(201);
