@@ -110,7 +110,20 @@ describe('ContextSource', () => {
     expect(lines.filter((line) => line.includes('control plane unreachable'))).toHaveLength(1);
   });
 
-  it('says once that tokens are not resolved, in whatever words, and again after they were', async () => {
+  it('says when the control plane is away for another reason', async () => {
+    const plane = new Plane();
+    const reasons = ['connect ECONNREFUSED 127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:2', 'self-signed certificate'];
+    plane.watch = (call) => {
+      call.emit('error', { code: status.UNAVAILABLE, details: reasons[plane.watchers.length % reasons.length] });
+    };
+    await plane.listen();
+    const { lines } = connect([plane.address]);
+    await until(() => plane.watchers.length >= 2 * reasons.length);
+    const said = (reason: string) => lines.filter((line) => line.includes(reason)).length;
+    expect([said('ECONNREFUSED'), said('self-signed certificate')]).toEqual([1, 1]);
+  });
+
+  it('says once that tokens are not resolved, however long each took, and again after they were', async () => {
     const plane = await new Plane().listen();
     const { source, cache, resolve, lines } = connect([plane.address]);
     await until(() => source.up);

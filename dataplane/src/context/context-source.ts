@@ -266,8 +266,8 @@ export class ContextSource implements ContextResolver {
 
   #problem(what: string, error: unknown): void {
     const text = maskSecrets(error instanceof Error ? error.message : String(error));
-    // The words of a deadline tell how long each part took, and are others each time.
-    const kind = `${what}: ${error instanceof LinkError ? error.code : text}`;
+    // Of a missed deadline it tells how long each part took: other numbers each time.
+    const kind = `${what}: ${text.replace(/\d+/g, '')}`;
     if (this.#logged.has(kind)) return;
     this.#logged.add(kind);
     const refused = error instanceof LinkError && error.code === linkStatus.UNAUTHENTICATED;
