@@ -19,9 +19,10 @@ function show(form, focused) {
   $('decide').hidden = form !== 'decide';
   $(focused).focus();
 }
-async function leave(text) {
+function leave(text) {
   say.textContent = text;
-  if (token) await call('logout').catch(() => {});
+  // Not waited for: who reads what was said may go on at once.
+  if (token) call('logout').catch(() => {});
   token = undefined;
 }
 function on(form, work) {
@@ -56,7 +57,7 @@ on('login', async () => {
     $('password').value = say.textContent = '';
     show('decide', 'what');
   } catch (error) {
-    await leave(error.message);
+    leave(error.message);
   }
 });
 $('org').addEventListener('change', showRoles);
@@ -66,12 +67,12 @@ on('decide', async (event) => {
     if (deny) await call('device/deny', { userCode });
     else await call('device/approve', { userCode, orgId: $('org').value, role: $('role').value });
     show('', 'say');
-    await leave(deny ? 'Denied. Nothing was let in.' : 'Approved. Go back to the program.');
+    leave(deny ? 'Denied. Nothing was let in.' : 'Approved. Go back to the program.');
   } catch (error) {
     if (!error.refused) return void (say.textContent = error.message);
     // E.g. the code has become too old, or was decided in another window: nothing here can be decided any more.
     show('login', 'code');
-    await leave(error.message);
+    leave(error.message);
   }
 });
 `;
