@@ -1,11 +1,13 @@
 /**
  * Counts refused calls per (agent, provider, reason, minute), so that a flood of refusals becomes a few records
  * (docs/contract.md#usage). Counts leave through the spool every few seconds; they are statistics: what happened since
- * the last flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`.
+ * the last flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`. One
+ * organization reaches it first: it has no further kind once it has {@link FREE_RATIO} times as many as are left.
  */
 import { MINUTE_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
+import { FREE_RATIO } from './spool-shares.js';
 
 const KINDS_MAX = 10_000;
 
@@ -25,6 +27,8 @@ export class RejectionTally {
   readonly #sink: RejectionSink;
   readonly #kindsMax: number;
   #tallies = new Map<string, Tally>();
+  /** Organization → how many of them are its own. */
+  #kinds = new Map<string, number>();
   /** Refusals that were not attributed, since the start. */
   overflow = 0;
 
@@ -38,9 +42,17 @@ export class RejectionTally {
     const minuteMs = nowMs - (nowMs % MINUTE_MS);
     const key = `${agentId} ${providerSlug} ${reason} ${minuteMs}`;
     const tally = this.#tallies.get(key);
-    if (tally !== undefined) tally.count++;
-    else if (this.#tallies.size >= this.#kindsMax) this.overflow++;
-    else this.#tallies.set(key, { orgId, agentId, providerSlug, reason, minuteMs, count: 1 });
+    if (tally !== undefined) {
+      tally.count++;
+      return;
+    }
+    const kinds = this.#kinds.get(orgId) ?? 0;
+    if (kinds >= FREE_RATIO * (this.#kindsMax - this.#tallies.size)) {
+      this.overflow++;
+      return;
+    }
+    this.#kinds.set(orgId, kinds + 1);
+    this.#tallies.set(key, { orgId, agentId, providerSlug, reason, minuteMs, count: 1 });
   }
 
   /** Hands everything counted so far to the sink; call it every few seconds and before the spool closes. */
@@ -48,6 +60,7 @@ export class RejectionTally {
     const tallies = this.#tallies;
     if (tallies.size === 0) return;
     this.#tallies = new Map();
+    this.#kinds = new Map();
     for (const tally of tallies.values()) {
       if (!this.#sink({ id: uuidv7(nowMs), ...tally })) this.overflow += tally.count;
     }

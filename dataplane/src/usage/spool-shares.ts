@@ -6,7 +6,7 @@
  * What an earlier run left counts for nobody. A file's bytes are given back with the file.
  */
 
-const FREE_RATIO = 7;
+export const FREE_RATIO = 7;
 
 interface OrgBytes {
   readonly orgId: string;

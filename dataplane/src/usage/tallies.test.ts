@@ -34,6 +34,27 @@ test('rejections: bounded in kinds, and what a full spool refuses is counted', (
   expect(tally.overflow).toBe(5);
 });
 
+test('rejections: an organization with many kinds leaves others room, and has it again after each flush', () => {
+  const sent: IRejectionCount[] = [];
+  const tally = new RejectionTally((count) => sent.push(count) > 0, 16);
+  const count = (orgId: string, kinds: number) => {
+    for (let i = 0; i < kinds; i++) tally.count(orgId, `${orgId} ${i}`, '', 'paused', 0);
+  };
+  const flushed = (): [number, number] => {
+    sent.length = 0;
+    tally.flush(0);
+    const of = (orgId: string) => sent.filter((one) => one.orgId === orgId).length;
+    return [of('greedy'), of('other')];
+  };
+  count('greedy', 100);
+  count('other', 2);
+  expect(flushed()).toEqual([14, 2]);
+  count('other', 1);
+  count('greedy', 100);
+  expect(flushed()).toEqual([14, 1]);
+  expect(tally.overflow).toBe(172);
+});
+
 test('sightings: an address is reported once per 10 minutes and key, hashed with the key', () => {
   const sent: IAddressSighting[] = [];
   const sightings = new AddressSightings((sighting) => sent.push(sighting) > 0);
