@@ -23,8 +23,14 @@ interface SocketDial {
   readonly protocols: readonly string[];
   /** Opens the connection; calls back once. */
   readonly open: (done: (error: Error | null, socket: Socket | null) => void) => void;
+  /** For all of it: connecting, the answer's head and, where that is a refusal, its body. */
   readonly handshakeTimeoutMs: number;
   readonly messageBytesMax: number;
+}
+
+/** The upstream has not answered the handshake. */
+class HandshakeTimeout extends Error {
+  readonly code = 'ETIMEDOUT';
 }
 
 interface SocketDialObserver {
@@ -42,7 +48,6 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
     headers: headerObject(dial.headers),
     followRedirects: false,
     perMessageDeflate: false,
-    handshakeTimeout: dial.handshakeTimeoutMs,
     maxPayload: dial.messageBytesMax,
     maxFragments: Math.ceil(dial.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
@@ -62,13 +67,28 @@ export function dialUpstreamSocket(dial: SocketDial, observer: SocketDialObserve
     },
   });
   let reported = false;
+  let refusal: IncomingMessage | null = null;
   const once = (report: () => void): void => {
     if (reported) return;
     reported = true;
+    if (refusal === null) clearTimeout(timer);
     report();
   };
+  // The library's own timeout is that of a connection which it opens itself.
+  const timer = setTimeout(() => {
+    if (refusal !== null) {
+      refusal.destroy();
+      return;
+    }
+    once(() => observer.onError(new HandshakeTimeout('no answer to the handshake in time')));
+    socket.terminate();
+  }, dial.handshakeTimeoutMs);
   socket.on('open', () => once(() => observer.onOpen(socket, connection!)));
-  socket.on('unexpected-response', (_request, response) => once(() => observer.onRefused(response)));
+  socket.on('unexpected-response', (_request, response) => {
+    refusal = response;
+    response.once('close', () => clearTimeout(timer));
+    once(() => observer.onRefused(response));
+  });
   socket.on('error', (error) => once(() => observer.onError(error)));
   return socket;
 }

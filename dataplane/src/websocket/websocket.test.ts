@@ -403,6 +403,39 @@ test('websocket: the body of a refusal that has no end is cut, and its connectio
   await eventually(() => ended);
 });
 
+/** A gateway that waits for an upstream's handshake as long as a test likes to. */
+async function restartImpatient(): Promise<void> {
+  await gateway.stop();
+  gateway = await Fixture.start(gateway.lookup.context!, { handshakeTimeoutMs: 300 });
+  http.removeAllListeners('upgrade');
+}
+
+test('websocket: an upstream that takes the connection and answers no handshake is a timeout', async () => {
+  await restartImpatient();
+  let ended = false;
+  http.on('upgrade', (_request, socket) => {
+    const end = (): void => {
+      ended = true;
+    };
+    socket.on('error', end).on('end', end).resume();
+  });
+  const [status] = await refusalOf(dial('/live'));
+  expect(status).toBe(504);
+  expect(gateway.records).toMatchObject([{ error: 'timeout', status: 0, websocket: true }]);
+  await eventually(() => ended);
+});
+
+test('websocket: a refusal whose body falls silent passes on as far as it came', async () => {
+  await restartImpatient();
+  http.on('upgrade', (_request, socket) => {
+    socket.on('error', () => {}).write('HTTP/1.1 403 No\r\nContent-Length: 999\r\n\r\nno entry, because');
+  });
+  let [status, body] = await refusalOf(dial('/live'));
+  // A busy machine may be late with the head itself.
+  while (status === 504) [status, body] = await refusalOf(dial('/live'));
+  expect([status, JSON.parse(body).providerAnswer]).toEqual([403, 'no entry, ']);
+});
+
 test('websocket: a refusal that breaks off inside the credential shows no piece of it', async () => {
   http.removeAllListeners('upgrade');
   http.on('upgrade', (_request, socket) => {
