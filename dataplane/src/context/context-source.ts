@@ -266,8 +266,9 @@ export class ContextSource implements ContextResolver {
 
   #problem(what: string, error: unknown): void {
     const text = maskSecrets(error instanceof Error ? error.message : String(error));
-    // Of a missed deadline it tells how long each part took: other numbers each time.
-    const kind = `${what}: ${text.replace(/\d+/g, '')}`;
+    // Of a missed deadline it tells how long each part took that took any time: other words and numbers each time.
+    const missed = error instanceof LinkError && error.code === linkStatus.DEADLINE_EXCEEDED;
+    const kind = `${what}: ${missed ? error.code : text.replace(/\d+/g, '')}`;
     if (this.#logged.has(kind)) return;
     this.#logged.add(kind);
     const refused = error instanceof LinkError && error.code === linkStatus.UNAUTHENTICATED;
