@@ -28,22 +28,28 @@ const SCREENS = ROUTES.map(({ path, load }) => ({ path, component: later(load, s
 export function App() {
   const me = useMe();
   const wasIn = useRef(false);
+  const failed = useRef<Error | null>(null);
   const [path] = useLocation();
   const search = useSearch();
-  if (me.data === undefined)
-    return me.error === null ? <Waiting /> : <Unable error={me.error} onRetry={() => void me.refetch()} />;
+  // While it is asked again, what has failed stays there to be read.
+  failed.current = me.error ?? failed.current;
+  if (me.data === undefined) {
+    return failed.current === null ? <Waiting /> : <Unable error={failed.current} onRetry={me.refetch} />;
+  }
   if (me.data === null) {
     return (
-      <Suspense fallback={<Waiting />}>
-        <Switch>
-          <Route path="/sign-in" component={SignIn} />
-          <Route path="/sign-up" component={SignUp} />
-          <Route path="/forgot-password" component={ForgotPassword} />
-          <Route>
-            <Redirect to={toSignIn(search === '' ? path : `${path}?${search}`, wasIn.current)} replace />
-          </Route>
-        </Switch>
-      </Suspense>
+      <ErrorBoundary resetKey={path}>
+        <Suspense fallback={<Waiting />}>
+          <Switch>
+            <Route path="/sign-in" component={SignIn} />
+            <Route path="/sign-up" component={SignUp} />
+            <Route path="/forgot-password" component={ForgotPassword} />
+            <Route>
+              <Redirect to={toSignIn(search === '' ? path : `${path}?${search}`, wasIn.current)} replace />
+            </Route>
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
     );
   }
   wasIn.current = true;
@@ -74,7 +80,7 @@ const Waiting = () => (
   </Center>
 );
 
-const Unable = (props: { readonly error: Error; readonly onRetry: () => void }) => (
+const Unable = (props: { readonly error: Error; readonly onRetry: () => unknown }) => (
   <Center mih="100dvh" p="md">
     <Failure {...props} />
   </Center>

@@ -10,6 +10,7 @@ import { Router } from 'wouter';
 import { BASE_PATH } from './api/page-facts.js';
 import { queryClient } from './api/query-client.js';
 import { App } from './app.js';
+import { Optional } from './shell/optional.js';
 import { readableColors, theme } from './theme/theme.js';
 
 // Styles that are made at run time are allowed by the nonce that the server put into this page.
@@ -26,9 +27,11 @@ createRoot(document.getElementById('root')!).render(
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <Suspense>
-        <Toasts />
-      </Suspense>
+      <Optional>
+        <Suspense>
+          <Toasts />
+        </Suspense>
+      </Optional>
       <QueryClientProvider client={queryClient}>
         <Router base={BASE_PATH}>
           <App />

@@ -72,7 +72,7 @@ class Visitor {
     await this.page.waitForFunction(() => {
       const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
       const loading =
-        '.mantine-Skeleton-root,.mantine-Loader-root:not([data-waiting]),[role="status"][aria-label^="Loading"]';
+        '.mantine-Skeleton-root,.mantine-Loader-root:not([data-waiting]),[role="status"][aria-label^="Loading"],[data-stale]';
       return document.querySelector('#root > *, body > main') !== null && document.querySelector(loading) === null;
     });
   }

@@ -4,10 +4,12 @@ import { useSyncExternalStore } from 'react';
 let reachable = true;
 const listeners = new Set<() => void>();
 
-export function setReachable(value: boolean): void {
-  if (value === reachable) return;
+/** Whether that is news. */
+export function setReachable(value: boolean): boolean {
+  if (value === reachable) return false;
   reachable = value;
   for (const listener of listeners) listener();
+  return true;
 }
 
 const subscribe = (listener: () => void): (() => void) => {

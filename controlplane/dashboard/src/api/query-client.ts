@@ -2,6 +2,7 @@
 import { ApiError, Unreachable } from '@acg/client/api-error';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { setReachable } from './connection.js';
+import { keepFocus } from './keep-focus.js';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 2;
@@ -9,8 +10,8 @@ const RETRIES_MAX = 2;
 export const ME = ['me'] as const;
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: noteFailure, onSuccess: () => setReachable(true) }),
-  mutationCache: new MutationCache({ onError: noteFailure, onSuccess: () => setReachable(true) }),
+  queryCache: new QueryCache({ onError: noteFailure, onSuccess: noteAnswer }),
+  mutationCache: new MutationCache({ onError: noteFailure, onSuccess: noteAnswer, onMutate: keepFocus }),
   defaultOptions: {
     queries: { staleTime: STALE_MS, retry: worthAnotherTry, refetchOnWindowFocus: true },
   },
@@ -18,13 +19,25 @@ export const queryClient: QueryClient = new QueryClient({
 
 function noteFailure(error: Error): void {
   if (error instanceof Unreachable) setReachable(false);
-  else setReachable(true);
+  else noteAnswer();
   // The session ended: here, elsewhere, or because it was too old. Whoever shows the page asks to sign in.
   if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(ME, null);
 }
 
+/** What had failed while nothing answered is asked again, once something does. */
+function noteAnswer(): void {
+  if (!setReachable(true)) return;
+  const failed = { type: 'active', fetchStatus: 'idle', predicate: isFailed } as const;
+  void queryClient.refetchQueries(failed);
+}
+
+const isFailed = ({ state }: { readonly state: { readonly status: string } }): boolean => state.status === 'error';
+
 /** Nothing that the server has decided changes by asking again at once. */
 function worthAnotherTry(failures: number, error: Error): boolean {
-  if (failures >= RETRIES_MAX) return false;
+  if (failures >= RETRIES_MAX || isLost(error)) return false;
   return error instanceof Unreachable || (error instanceof ApiError && error.status >= 500);
 }
+
+/** Somebody has waited for it long enough. */
+const isLost = ({ cause }: Error): boolean => cause instanceof Error && cause.name === 'TimeoutError';

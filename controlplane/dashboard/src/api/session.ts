@@ -5,6 +5,8 @@ import { dropDraftsOfOthers } from './drafts.js';
 import { BASE_PATH, SIGNED_OUT } from './page-facts.js';
 import { ME, queryClient } from './query-client.js';
 
+const ASK_AGAIN_MS = 3_000;
+
 type Me = Awaited<ReturnType<typeof readMe>>;
 export type Role = Me['role'];
 
@@ -20,6 +22,8 @@ export const useMe = () =>
     queryKey: ME,
     queryFn: readMe,
     staleTime: 60_000,
+    // Nothing else is asked meanwhile that could find out that there are answers again.
+    refetchInterval: ({ state }) => (state.status === 'error' && state.data === undefined ? ASK_AGAIN_MS : false),
     ...(SIGNED_OUT ? { initialData: null } : {}),
   });
 

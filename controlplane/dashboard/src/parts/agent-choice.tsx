@@ -24,7 +24,11 @@ export function AgentChoice({ value, onChange, ...props }: AgentChoiceProps) {
     queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
     placeholderData: keepPreviousData,
   });
-  const options = (agents.data?.agents ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  // Until the answer is here, of those that are known: what was found for another text is none for this one.
+  const looking = asked !== text || agents.isPlaceholderData || agents.isPending;
+  const options = (agents.data?.agents ?? [])
+    .filter(({ name }) => !looking || name.toLowerCase().includes(text.toLowerCase()))
+    .map(({ id, name }) => ({ value: id, label: name }));
   const missing = value !== '' && !options.some((option) => option.value === value);
   const chosen = useQuery({
     queryKey: ['agents', 'named', value],
@@ -39,7 +43,9 @@ export function AgentChoice({ value, onChange, ...props }: AgentChoiceProps) {
       searchable
       clearable
       clearButtonProps={{ 'aria-label': 'No agent' }}
-      nothingFoundMessage="No such agent"
+      nothingFoundMessage={
+        looking ? 'Looking …' : agents.error === null ? 'No such agent' : 'They could not be looked up: type again'
+      }
       filter={({ options: all }) => all}
       data={options}
       value={value === '' ? null : value}

@@ -10,6 +10,8 @@ interface ChartSeries {
 
 export interface ChartProps {
   readonly title: string;
+  /** It is not of the time that is chosen now. */
+  readonly stale?: boolean;
   /** Starts of the buckets as reports write them, oldest first. */
   readonly buckets: readonly string[];
   readonly interval: 'hour' | 'day';

@@ -5,16 +5,17 @@ import { bucketLabel, bucketMs } from '../format/format.js';
 import { type ChartProps, colorOf } from './chart-props.js';
 import { later } from './later.js';
 import { Nothing } from './nothing.js';
+import { staleIf } from './stale.js';
 
 const CHART_HEIGHT = 220;
 const Canvas = later(async () => (await import('./chart-canvas.js')).ChartCanvas, <Skeleton h={CHART_HEIGHT} />);
 
 export function Chart(props: ChartProps) {
-  const { title, buckets, interval, series, format } = props;
+  const { title, buckets, interval, series, format, stale = false } = props;
   const [asTable, setAsTable] = useState(false);
   const empty = series.every(({ values }) => values.every((value) => value === 0));
   return (
-    <Card component="section" aria-label={title}>
+    <Card component="section" aria-label={title} {...staleIf(stale)}>
       <Group justify="space-between" mb="md" wrap="nowrap">
         <Title order={2}>{title}</Title>
         {!empty && (

@@ -37,7 +37,7 @@ export function CompareAgents({ title, range, ids, show, onChange }: CompareAgen
   return (
     <Stack gap="lg">
       {compared.data?.buckets !== undefined && ids.length > 0 && (
-        <OverTime compared={compared.data} interval={series} show={show} />
+        <OverTime compared={compared.data} stale={compared.isPlaceholderData} interval={series} show={show} />
       )}
       <Card component="section" aria-labelledby="compare">
         <Stack gap="md">
@@ -133,11 +133,12 @@ const seriesInterval = (range: ReturnType<typeof rangeOf>): 'hour' | 'day' =>
 
 interface OverTimeProps {
   readonly compared: Awaited<ReturnType<typeof readCompared>>;
+  readonly stale: boolean;
   readonly interval: 'hour' | 'day';
   readonly show: CompareAgentsProps['show'];
 }
 
-function OverTime({ compared, interval, show }: OverTimeProps) {
+function OverTime({ compared, stale, interval, show }: OverTimeProps) {
   const buckets = compared.buckets ?? [];
   const lines = useMemo(
     () =>
@@ -155,6 +156,7 @@ function OverTime({ compared, interval, show }: OverTimeProps) {
   return (
     <Chart
       title={show === 'spend' ? 'Spend of each' : 'Calls of each'}
+      stale={stale}
       buckets={buckets}
       interval={interval}
       series={lines}

@@ -11,6 +11,7 @@ import { count } from '../format/format.js';
 import { Failure } from './failure.js';
 import { Nothing } from './nothing.js';
 import { RowLink } from './row-link.js';
+import { staleIf } from './stale.js';
 
 export interface Column<Row> {
   readonly header: string;
@@ -76,7 +77,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         {query.error === null ? (
           <Loading label={props.label} />
         ) : (
-          <Failure error={query.error} onRetry={() => void query.refetch()} />
+          <Failure error={query.error} onRetry={query.refetch} />
         )}
       </Card>
     );
@@ -86,8 +87,8 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const columns = props.columns.filter((column) => wide || column.wideOnly !== true);
   return (
     <Stack gap="sm">
-      {query.error !== null && <Failure error={query.error} onRetry={() => void query.refetch()} />}
-      <Card p={0} aria-busy={query.isFetching}>
+      {query.error !== null && <Failure error={query.error} onRetry={query.refetch} />}
+      <Card p={0} aria-busy={query.isFetching} {...staleIf(query.isPlaceholderData)}>
         {list.length === 0 && filtered && (
           <Nothing
             title={props.nothingMatches ?? 'Nothing matches these filters'}

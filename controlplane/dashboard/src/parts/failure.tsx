@@ -1,11 +1,12 @@
 /** A failure in the place of what could not be shown: what happened, what the operator finds it by, another try. */
 import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { problemOf } from '../api/problem.js';
 
 interface FailureProps {
   readonly error: unknown;
   /** What is shown in its place was read; without it, this was to be a change. */
-  readonly onRetry?: () => void;
+  readonly onRetry?: () => unknown;
 }
 
 export function Failure({ error, onRetry }: FailureProps) {
@@ -22,11 +23,33 @@ export function Failure({ error, onRetry }: FailureProps) {
       )}
       {onRetry !== undefined && (
         <Group mt="sm">
-          <Button size="xs" variant="default" onClick={onRetry}>
-            Retry
-          </Button>
+          <Retry onRetry={onRetry} />
         </Group>
       )}
     </Alert>
+  );
+}
+
+/** Where it vanishes with what failed, the focus stays near: else whoever presses keys begins anew. */
+function Retry({ onRetry }: { readonly onRetry: () => unknown }) {
+  const [asking, setAsking] = useState(false);
+  const near = useRef<HTMLElement | null>(null);
+  useEffect(
+    () => () => {
+      if (document.activeElement === document.body) near.current?.focus({ preventScroll: true });
+    },
+    [],
+  );
+  const retry = async (place: HTMLElement) => {
+    if (asking) return;
+    near.current = place.closest<HTMLElement>('[tabindex="-1"]');
+    setAsking(true);
+    await onRetry();
+    setAsking(false);
+  };
+  return (
+    <Button size="xs" variant="default" aria-disabled={asking} onClick={(event) => void retry(event.currentTarget)}>
+      {asking ? 'Asking again …' : 'Retry'}
+    </Button>
   );
 }

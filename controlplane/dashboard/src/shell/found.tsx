@@ -1,7 +1,7 @@
 /** What the palette finds of the organization: agents, keys by name or beginning, projects, and a call by its request id. */
 import { useDebouncedValue } from '@mantine/hooks';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Activity, Bot, Folder, KeyRound } from 'lucide-react';
 import { api } from '../api/api.js';
 
@@ -12,10 +12,16 @@ const FOUND_MAX = 5;
 const SEARCH_LENGTH_MIN = 2;
 const REQUEST_ID = /^[0-9a-f-]{36}$/i;
 
-export function useFound(typed: string, navigate: (path: string) => void): SpotlightActionGroupData[] {
+interface Found {
+  readonly groups: SpotlightActionGroupData[];
+  /** Where nothing is shown. */
+  readonly none: string;
+}
+
+export function useFound(typed: string, navigate: (path: string) => void): Found {
   const [search] = useDebouncedValue(typed.trim(), TYPING_MS);
   const query = { search, limit: FOUND_MAX };
-  const asked = { enabled: search.length >= SEARCH_LENGTH_MIN, placeholderData: keepPreviousData };
+  const asked = { enabled: search.length >= SEARCH_LENGTH_MIN };
   const agents = useQuery({
     ...asked,
     queryKey: ['agents', 'found', search],
@@ -31,11 +37,16 @@ export function useFound(typed: string, navigate: (path: string) => void): Spotl
     queryKey: ['projects', 'found', search],
     queryFn: () => api.get('/v1/projects', { params: { query } }),
   });
-  if (!asked.enabled) return [];
+  const all = [agents, keys, projects];
+  const looking = search !== typed.trim() || all.some(({ isLoading }) => isLoading);
+  const failed = all.some(({ error }) => error !== null);
+  const none = looking ? 'Looking …' : failed ? 'Not everything could be looked up: type again' : 'Nothing found';
+  // What was found for another text is not offered for this one: Enter would lead there.
+  if (!asked.enabled || search !== typed.trim()) return { groups: [], none };
   // The palette looks for what was typed in the keywords as well: what the server found is not sorted out again.
   const keywords = [typed];
   const calls = REQUEST_ID.test(search) ? [search.toLowerCase()] : [];
-  return [
+  const groups = [
     {
       group: 'Calls',
       actions: calls.map((id) => ({
@@ -81,4 +92,5 @@ export function useFound(typed: string, navigate: (path: string) => void): Spotl
       })),
     },
   ].filter(({ actions }) => actions.length > 0);
+  return { groups, none };
 }

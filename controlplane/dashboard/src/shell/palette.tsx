@@ -58,10 +58,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Spotlight
       store={store}
-      actions={[...found, { group: 'Go to', actions: screens }, { group: 'Do', actions: commands }]}
+      actions={[...found.groups, { group: 'Go to', actions: screens }, { group: 'Do', actions: commands }]}
       query={typed}
       onQueryChange={(text) => setTyped(withoutSecret(text))}
-      nothingFound="Nothing found"
+      nothingFound={found.none}
       highlightQuery
       scrollable
       maxHeight={400}

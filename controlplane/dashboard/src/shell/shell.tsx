@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter';
 import { Mark } from '../parts/mark.js';
 import { Banner } from './banner.js';
 import { Navigation } from './navigation.js';
+import { Optional } from './optional.js';
 import { useShortcuts } from './shortcuts.js';
 
 // Menus and tooltips are a quarter of the frame's scripts, and no figure waits for them.
@@ -57,9 +58,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
               </Group>
             </UnstyledButton>
           </Group>
-          <Suspense fallback={<Skeleton h={34} w={200} />}>
-            <HeaderTools onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
-          </Suspense>
+          <Optional>
+            <Suspense fallback={<Skeleton h={34} w={200} />}>
+              <HeaderTools onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
+            </Suspense>
+          </Optional>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label="Main">
@@ -69,10 +72,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <Banner />
         {children}
       </AppShell.Main>
-      <Suspense>
-        {overlay === 'palette' && <Palette onClose={() => setOverlay(null)} />}
-        {overlay === 'keys' && <KeyboardHelp onClose={() => setOverlay(null)} />}
-      </Suspense>
+      <Optional>
+        <Suspense>
+          {overlay === 'palette' && <Palette onClose={() => setOverlay(null)} />}
+          {overlay === 'keys' && <KeyboardHelp onClose={() => setOverlay(null)} />}
+        </Suspense>
+      </Optional>
     </AppShell>
   );
 }

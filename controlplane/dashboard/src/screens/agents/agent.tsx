@@ -49,7 +49,7 @@ export function AgentPage() {
       <>
         <ToAll />
         <PageHeader title="Agent" />
-        <Failure error={agent.error} onRetry={() => void agent.refetch()} />
+        <Failure error={agent.error} onRetry={agent.refetch} />
       </>
     );
   }

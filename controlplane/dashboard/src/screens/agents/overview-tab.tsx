@@ -3,7 +3,7 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api.js';
-import { cents, count, milliseconds, percent, usd, usdTick } from '../../format/format.js';
+import { cents, count, milliseconds, NONE, percent, usd, usdTick } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { FAILED_COLOR } from '../../parts/chart-props.js';
@@ -46,26 +46,31 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
     [points],
   );
   const figures = summary.data;
+  // Figures that are not to be had do not look as if they came.
+  const none = summary.error === null ? undefined : NONE;
   const month = listed.data?.agents[0];
   return (
     <Stack gap="lg">
       <Group justify="flex-end">
         <PeriodControl value={period} onChange={(value) => set({ period: value })} />
       </Group>
-      {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
+      {summary.error !== null && <Failure error={summary.error} onRetry={summary.refetch} />}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-        <Tile label="Spend" value={figures && usd(figures.costUsd)} />
-        <Tile label="This month" value={month && cents(month.monthCents)}>
+        <Tile label="Spend" value={figures ? usd(figures.costUsd) : none} />
+        <Tile label="This month" value={month ? cents(month.monthCents) : listed.isPending ? undefined : NONE}>
           {month !== undefined && agent.budgetCentsMonthly !== null && (
             <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} short />
           )}
         </Tile>
-        <Tile label="Calls" value={figures && count(figures.requests)} />
-        <Tile label="Errors" value={figures && percent(figures.errorRate)} />
-        <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
-        <Tile label="p95 latency" value={figures && milliseconds(figures.requests === 0 ? null : figures.p95Latency)} />
+        <Tile label="Calls" value={figures ? count(figures.requests) : none} />
+        <Tile label="Errors" value={figures ? percent(figures.errorRate) : none} />
+        <Tile label="Refused" value={figures ? count(figures.rejectedRequests) : none} />
+        <Tile
+          label="p95 latency"
+          value={figures ? milliseconds(figures.requests === 0 ? null : figures.p95Latency) : none}
+        />
       </SimpleGrid>
-      {series.error !== null && <Failure error={series.error} onRetry={() => void series.refetch()} />}
+      {series.error !== null && <Failure error={series.error} onRetry={series.refetch} />}
       {series.data !== undefined && (
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
           <Chart

@@ -34,7 +34,7 @@ export function EventMail({ onClose }: { readonly onClose: () => void }) {
     <Modal opened onClose={onClose} title="Mail to me">
       <FocusBack />
       {own.isPending && <Skeleton h={240} />}
-      {own.error !== null && <Failure error={own.error} onRetry={() => void own.refetch()} />}
+      {own.error !== null && <Failure error={own.error} onRetry={own.refetch} />}
       {own.data === null && <Text size="sm">You are no member of this organization any more.</Text>}
       {own.data !== undefined && own.data !== null && <Choice preference={own.data} onClose={onClose} />}
     </Modal>

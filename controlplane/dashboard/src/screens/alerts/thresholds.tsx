@@ -45,7 +45,7 @@ export function Thresholds({ onClose }: { readonly onClose: () => void }) {
         <Group>
           <SearchInput label="Search agents" placeholder="Name or id" value={search} onChange={setSearch} />
         </Group>
-        {agents.error !== null && <Failure error={agents.error} onRetry={() => void agents.refetch()} />}
+        {agents.error !== null && <Failure error={agents.error} onRetry={agents.refetch} />}
         {agents.isPending && <Skeleton h={160} />}
         {agents.data !== undefined && offered.length === 0 && <Nothing title="No such agent" />}
         <ul className="acg-plain-list acg-choices">

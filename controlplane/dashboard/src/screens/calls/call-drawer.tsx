@@ -39,7 +39,7 @@ export function CallDrawer({ id, known, onClose, onFilter }: CallDrawerProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {call === undefined && asked.error === null && <Skeleton h={320} />}
-      {asked.error !== null && <Failure error={asked.error} onRetry={() => void asked.refetch()} />}
+      {asked.error !== null && <Failure error={asked.error} onRetry={asked.refetch} />}
       {call !== undefined && <Details call={call} onFilter={onFilter} />}
     </Drawer>
   );

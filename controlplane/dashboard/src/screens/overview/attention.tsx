@@ -17,8 +17,7 @@ export function Attention() {
     // Who comes back from mending something looks whether it is mended.
     staleTime: 0,
   });
-  if (asked.error !== null && asked.data === undefined)
-    return <Failure error={asked.error} onRetry={() => void asked.refetch()} />;
+  if (asked.error !== null && asked.data === undefined) return <Failure error={asked.error} onRetry={asked.refetch} />;
   const items = asked.data?.attention ?? [];
   // Nothing to say is said by nothing: the list is for what needs somebody.
   if (items.length === 0) return null;

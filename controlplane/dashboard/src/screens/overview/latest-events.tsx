@@ -20,7 +20,7 @@ export function LatestEvents() {
         </Anchor>
       </Group>
       {events.isPending && <Skeleton h={100} />}
-      {events.error !== null && <Failure error={events.error} onRetry={() => void events.refetch()} />}
+      {events.error !== null && <Failure error={events.error} onRetry={events.refetch} />}
       {events.data?.events.length === 0 && <Nothing title="Nothing has happened yet" />}
       <Stack gap="xs">
         {events.data?.events.slice(0, SHOWN).map(({ id, event, occurredAt, data }) => (

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api.js';
-import { cents, count, milliseconds, percent, usd, usdTick } from '../../format/format.js';
+import { cents, count, milliseconds, NONE, percent, usd, usdTick } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Chart } from '../../parts/chart.js';
 import { Failure } from '../../parts/failure.js';
@@ -31,6 +31,8 @@ export function Overview() {
     refetchInterval: EVERY_MS,
   });
   const figures = summary.data;
+  // Figures that are not to be had do not look as if they came.
+  const none = summary.error === null ? undefined : NONE;
   return (
     <>
       <PageHeader
@@ -39,20 +41,20 @@ export function Overview() {
         actions={<PeriodControl value={period} onChange={(value) => set({ period: value })} />}
       />
       <Stack gap="lg">
-        {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
+        {summary.error !== null && <Failure error={summary.error} onRetry={summary.refetch} />}
         <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-          <Tile label="Spend" value={figures && usd(figures.costUsd)} />
-          <Tile label="This month" value={figures && cents(figures.monthCents)}>
+          <Tile label="Spend" value={figures ? usd(figures.costUsd) : none} />
+          <Tile label="This month" value={figures ? cents(figures.monthCents) : none}>
             {figures !== undefined && figures.budgetCents !== null && (
               <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} short />
             )}
           </Tile>
-          <Tile label="Calls" value={figures && count(figures.requests)} />
-          <Tile label="Errors" value={figures && percent(figures.errorRate)} />
-          <Tile label="Refused" value={figures && count(figures.rejectedRequests)} />
+          <Tile label="Calls" value={figures ? count(figures.requests) : none} />
+          <Tile label="Errors" value={figures ? percent(figures.errorRate) : none} />
+          <Tile label="Refused" value={figures ? count(figures.rejectedRequests) : none} />
           <Tile
             label="p95 latency"
-            value={figures && milliseconds(figures.requests === 0 ? null : figures.p95Latency)}
+            value={figures ? milliseconds(figures.requests === 0 ? null : figures.p95Latency) : none}
           />
         </SimpleGrid>
         {figures?.requests === 0 && figures.rejectedRequests === 0 && <NoTraffic />}
@@ -103,11 +105,7 @@ function Spend({ period }: { readonly period: ReturnType<typeof periodOf> }) {
   );
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   if (data === undefined) {
-    return series.error === null ? (
-      <Skeleton h={320} />
-    ) : (
-      <Failure error={series.error} onRetry={() => void series.refetch()} />
-    );
+    return series.error === null ? <Skeleton h={320} /> : <Failure error={series.error} onRetry={series.refetch} />;
   }
   return (
     <Chart

@@ -19,7 +19,7 @@ export function ProviderHealth() {
         Providers
       </Title>
       {status.isPending && <Skeleton h={60} />}
-      {status.error !== null && <Failure error={status.error} onRetry={() => void status.refetch()} />}
+      {status.error !== null && <Failure error={status.error} onRetry={status.refetch} />}
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="md">
         {providers.map((provider) => (
           <div key={provider.slug}>

@@ -37,7 +37,7 @@ export function Ranking({ by, title, period, hrefOf }: RankingProps) {
         {title}
       </Title>
       {breakdown.isPending && <Skeleton h={160} />}
-      {breakdown.error !== null && <Failure error={breakdown.error} onRetry={() => void breakdown.refetch()} />}
+      {breakdown.error !== null && <Failure error={breakdown.error} onRetry={breakdown.refetch} />}
       {breakdown.data !== undefined && rows.length === 0 && <Nothing title="No spend in this time" />}
       <Stack gap="sm">
         {rows.map(({ value, name, costUsd, requests }) => (

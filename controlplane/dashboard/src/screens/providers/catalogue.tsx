@@ -40,7 +40,7 @@ export function Catalogue() {
     return providers.error === null ? (
       <Skeleton h={240} />
     ) : (
-      <Failure error={providers.error} onRetry={() => void providers.refetch()} />
+      <Failure error={providers.error} onRetry={providers.refetch} />
     );
   }
   const own = providers.data.filter(isOwn);

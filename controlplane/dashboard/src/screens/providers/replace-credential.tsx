@@ -44,7 +44,7 @@ export function ReplaceCredential(props: ReplaceCredentialProps) {
           problem={problem}
         />
       )}
-      {providers.error !== null && <Failure error={providers.error} onRetry={() => void providers.refetch()} />}
+      {providers.error !== null && <Failure error={providers.error} onRetry={providers.refetch} />}
     </FormDialog>
   );
 }

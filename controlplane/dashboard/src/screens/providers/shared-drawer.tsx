@@ -28,7 +28,7 @@ export function SharedDrawer({ id, onClose }: SharedDrawerProps) {
   const credential = asked.data;
   return (
     <Drawer opened={id !== ''} onClose={onClose} title={credential?.name ?? 'Shared credential'} position="right">
-      {asked.error !== null && <Failure error={asked.error} onRetry={() => void asked.refetch()} />}
+      {asked.error !== null && <Failure error={asked.error} onRetry={asked.refetch} />}
       {credential === undefined && asked.error === null && id !== '' && <Skeleton h={200} />}
       {credential !== undefined && (
         <Stack gap="lg">
@@ -92,11 +92,7 @@ function Users({ credential }: { readonly credential: SharedCredential }) {
   const users = useAccountList({ credentialId: credential.id, limit: SHOWN, offset: (page - 1) * SHOWN });
   const remove = useRemoveAccount();
   if (users.data === undefined) {
-    return users.error === null ? (
-      <Skeleton h={120} />
-    ) : (
-      <Failure error={users.error} onRetry={() => void users.refetch()} />
-    );
+    return users.error === null ? <Skeleton h={120} /> : <Failure error={users.error} onRetry={users.refetch} />;
   }
   const { accounts, total } = users.data;
   return (

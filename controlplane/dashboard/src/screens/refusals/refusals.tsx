@@ -114,6 +114,15 @@ function OverTime({ query }: OverTimeProps) {
     [data],
   );
   if (data === undefined)
-    return series.error === null ? null : <Failure error={series.error} onRetry={() => void series.refetch()} />;
-  return <Chart title="Refused over time" buckets={buckets} interval={data.interval} series={groups} format={count} />;
+    return series.error === null ? null : <Failure error={series.error} onRetry={series.refetch} />;
+  return (
+    <Chart
+      title="Refused over time"
+      stale={series.isPlaceholderData}
+      buckets={buckets}
+      interval={data.interval}
+      series={groups}
+      format={count}
+    />
+  );
 }

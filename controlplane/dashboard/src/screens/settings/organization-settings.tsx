@@ -27,7 +27,7 @@ export function OrganizationSettings() {
       <Title order={2} mb="md">
         Organization
       </Title>
-      {own.error !== null && <Failure error={own.error} onRetry={() => void own.refetch()} />}
+      {own.error !== null && <Failure error={own.error} onRetry={own.refetch} />}
       {own.data === undefined ? own.error === null && <Skeleton h={200} /> : <Settings organization={own.data} />}
     </Card>
   );

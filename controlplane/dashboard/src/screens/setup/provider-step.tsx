@@ -18,7 +18,7 @@ export function ProviderStep({ agentId, onDone }: { readonly agentId: string; re
     return providers.error === null ? (
       <Skeleton h={120} />
     ) : (
-      <Failure error={providers.error} onRetry={() => void providers.refetch()} />
+      <Failure error={providers.error} onRetry={providers.refetch} />
     );
   }
   const problem = formProblem(add.error, credentialLabels(provider?.credentialFields));

@@ -31,11 +31,7 @@ export function Setup() {
     queryFn: () => api.get('/v1/usage/agents', { params: { query: { sort: 'createdAt', order: 'desc', limit: 1 } } }),
   });
   if (newest.data === undefined) {
-    return newest.error === null ? (
-      <Skeleton h={320} />
-    ) : (
-      <Failure error={newest.error} onRetry={() => void newest.refetch()} />
-    );
+    return newest.error === null ? <Skeleton h={320} /> : <Failure error={newest.error} onRetry={newest.refetch} />;
   }
   // The last one that was made and has never called is the one that is being set up.
   const unfinished = newest.data.agents.find(({ lastCallAt }) => lastCallAt === null)?.id ?? '';
@@ -68,7 +64,11 @@ function Steps({ agentId, chosen, onAgent, onStep }: StepsProps) {
   const accounts = useAccounts(agentId);
   const keys = useKeys(agentId);
   const known = agentId !== '';
-  if (known && (accounts.data === undefined || keys.data === undefined)) return <Skeleton h={320} />;
+  if (known && (accounts.data === undefined || keys.data === undefined)) {
+    const failed = [accounts, keys].filter(({ error }) => error !== null);
+    const again = () => Promise.all(failed.map(({ refetch }) => refetch()));
+    return failed.length === 0 ? <Skeleton h={320} /> : <Failure error={failed[0]!.error} onRetry={again} />;
+  }
   const done = [known, (accounts.data ?? []).length > 0, (keys.data ?? []).length > 0, false];
   // While a token is shown, it stays: it would be gone for ever.
   const next = token === null ? done.indexOf(false) + 1 : 3;

@@ -33,12 +33,13 @@ export function OverTime({ query, by, measure }: OverTimeProps) {
         : seriesOfGroups(data.groups ?? [], (value, name) => labelOf(data.by, value, name), measure.of),
     [data, measure],
   );
-  if (series.error !== null) return <Failure error={series.error} onRetry={() => void series.refetch()} />;
+  if (series.error !== null) return <Failure error={series.error} onRetry={series.refetch} />;
   if (data === undefined) return <Skeleton h={320} />;
   const name = GROUPS.find(({ value }) => value === data.by)?.label.toLowerCase();
   return (
     <Chart
       title={`${measure.label} by ${name}`}
+      stale={series.isPlaceholderData}
       buckets={buckets}
       interval={data.interval}
       series={groups}

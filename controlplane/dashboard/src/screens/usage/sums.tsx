@@ -2,9 +2,10 @@
 import { Card, SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
-import { cents, count, countShort, usd } from '../../format/format.js';
+import { cents, count, countShort, NONE, usd } from '../../format/format.js';
 import { BudgetBar } from '../../parts/budget-bar.js';
 import { Failure } from '../../parts/failure.js';
+import { staleIf } from '../../parts/stale.js';
 import { Tile } from '../../parts/tile.js';
 import type { UsageQuery } from './usage-query.js';
 
@@ -16,16 +17,18 @@ export function Sums({ query }: { readonly query: UsageQuery }) {
     refetchInterval: 30_000,
   });
   const figures = summary.data;
+  // Figures that are not to be had do not look as if they came.
+  const none = summary.error === null ? undefined : NONE;
   const forecast = figures?.forecast;
   const ends = forecast?.daysUntilBudget ?? null;
   return (
     <>
-      {summary.error !== null && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
-      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
-        <Tile label="Spend" value={figures && usd(figures.costUsd)} />
-        <Tile label="Calls" value={figures && count(figures.requests)} />
-        <Tile label="Tokens in" value={figures && countShort(figures.tokensIn)} />
-        <Tile label="Tokens out" value={figures && countShort(figures.tokensOut)} />
+      {summary.error !== null && <Failure error={summary.error} onRetry={summary.refetch} />}
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" {...staleIf(summary.isPlaceholderData)}>
+        <Tile label="Spend" value={figures ? usd(figures.costUsd) : none} />
+        <Tile label="Calls" value={figures ? count(figures.requests) : none} />
+        <Tile label="Tokens in" value={figures ? countShort(figures.tokensIn) : none} />
+        <Tile label="Tokens out" value={figures ? countShort(figures.tokensOut) : none} />
       </SimpleGrid>
       {figures !== undefined && (
         <Card component="section" aria-label="This calendar month" padding="md">

@@ -48,7 +48,7 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {delivery === undefined && asked.error === null && <Skeleton h={240} />}
-      {asked.error !== null && <Failure error={asked.error} onRetry={() => void asked.refetch()} />}
+      {asked.error !== null && <Failure error={asked.error} onRetry={asked.refetch} />}
       {delivery !== undefined && (
         <Stack gap="md">
           <Text size="sm" component="div">

@@ -43,7 +43,7 @@ export function EndpointPage() {
   if (asked.error instanceof ApiError && asked.error.status === 404) {
     return <Nothing title="No such endpoint" action={all} />;
   }
-  if (asked.error !== null) return <Failure error={asked.error} onRetry={() => void asked.refetch()} />;
+  if (asked.error !== null) return <Failure error={asked.error} onRetry={asked.refetch} />;
   return (
     <>
       <PageHeader

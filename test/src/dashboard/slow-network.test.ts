@@ -1,0 +1,192 @@
+/** What people see while answers are slow, out of order or missing. Answers are held and let go; nothing waits for a time. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { until } from '../until.js';
+import { hold, useDashboard } from './dashboard.js';
+
+const dashboard = useDashboard();
+/** Each fails in another way; all others are one list as the audit trail is. */
+const SCREENS = ['/', '/calls', '/usage', '/refusals', '/providers', '/audit', '/settings?tab=sessions', '/setup'];
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
+
+test.each(SCREENS)(
+  'slow network: %s says that it failed, what to do, and shows all when it is tried again',
+  async (path) => {
+    const { visitor } = await dashboard().owner();
+    const { page } = visitor;
+    visitor.expectFailure(503, /\/v1\//);
+    const away = /\/v1\/(?!me$|config$)/;
+    await page.route(away, (route) => route.fulfill({ status: 503, contentType: 'text/plain', body: 'no upstream' }));
+    await visitor.goto(path);
+    const failure = page.getByRole('main').getByRole('alert');
+    await failure.getByText('Try again.').first().waitFor();
+    await visitor.settled();
+    await page.unroute(away);
+    // Some are asked again by themselves meanwhile.
+    await until('all is shown', async () => {
+      const retry = failure.getByRole('button', { name: 'Retry' }).first();
+      if (await retry.isVisible()) await retry.click({ timeout: 1_000 }).catch(() => undefined);
+      return (await failure.count()) === 0;
+    });
+    await visitor.settled();
+  },
+);
+
+test('slow network: what failed while nothing answered is asked again by itself', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  visitor.expectFailure(0, /\/v1\//);
+  const reads = /\/v1\/(?!me$)/;
+  await page.route(reads, (route) => route.abort());
+  await visitor.goto('/audit');
+  await page.getByText('The gateway does not answer. It is asked again by itself.').waitFor();
+  await page.unroute(reads);
+  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByText('The gateway does not answer').first().waitFor({ state: 'detached' });
+});
+
+test('slow network: who is signed in is asked again by itself', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  visitor.expectFailure(0, /\/v1\//);
+  await page.route('**/v1/**', (route) => route.abort());
+  await page.goto(`${visitor.url}/agents`);
+  await page.getByText('The gateway does not answer. It is asked again by itself.').waitFor();
+  await page.unroute('**/v1/**');
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+});
+
+test('slow network: an answer that never comes is given up, and asked for again', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  // The page's own limit of time, in the hands of the test.
+  await page.addInitScript(() => {
+    const global = globalThis as unknown as { AbortSignal: { timeout(ms: number): unknown }; timesUp(): void };
+    const running: AbortController[] = [];
+    global.AbortSignal.timeout = () => {
+      const controller = new AbortController();
+      running.push(controller);
+      return controller.signal;
+    };
+    global.timesUp = () => {
+      for (const controller of running) controller.abort(new DOMException('too late', 'TimeoutError'));
+    };
+  });
+  visitor.expectFailure(0, /\/v1\/audit/);
+  await page.route(/\/v1\/audit/, () => new Promise(() => undefined));
+  const asked = page.waitForRequest(/\/v1\/audit/);
+  await page.goto(`${visitor.url}/audit`);
+  await asked;
+  await page.unroute(/\/v1\/audit/);
+  await page.evaluate('timesUp()');
+  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+});
+
+test('slow network: the last choice of a time wins, and until it is here the one before does not pass for it', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  const dollars = { '7d': 7, '30d': 30, '90d': 90 } as const;
+  const held: Record<string, () => void> = {};
+  await page.route(/\/v1\/usage\/summary/, async (route) => {
+    const period = new URL(route.request().url()).searchParams.get('period') as keyof typeof dollars;
+    const response = await route.fetch();
+    const json = { ...(await response.json()), costUsd: dollars[period] };
+    if (period !== '7d')
+      await new Promise<void>((resolve) => {
+        held[period] = resolve;
+      });
+    await route.fulfill({ response, json });
+  });
+  await visitor.goto('/usage?period=7d');
+  const spend = page.getByRole('region', { name: 'Spend', exact: true });
+  await spend.getByText('$7.00').waitFor();
+  const stale = page.locator('[data-stale][aria-busy="true"]', { has: spend });
+  expect(await stale.count()).toBe(0);
+  await page.getByText('30d', { exact: true }).click();
+  await stale.waitFor();
+  await page.getByText('90d', { exact: true }).click();
+  await expect.poll(() => Object.keys(held).toSorted()).toEqual(['30d', '90d']);
+  held['90d']!();
+  await spend.getByText('$90.00').waitFor();
+  const late = page.waitForResponse(/period=30d/);
+  held['30d']!();
+  await (await late).finished();
+  await stale.waitFor({ state: 'detached' });
+  expect(await spend.textContent()).toContain('$90.00');
+});
+
+test('slow network: pressed twice it is sent once; it failed, the focus is where it was, and it can be pressed again', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') writes.push(new URL(request.url()).pathname);
+  });
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Crawlers');
+  const save = dialog.getByRole('button', { name: 'Save' });
+  visitor.expectFailure(503, /\/v1\/projects/);
+  let answer = (): void => {};
+  await page.route(
+    '**/v1/projects',
+    async (route) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await route.fulfill({ status: 503, contentType: 'text/plain', body: 'no upstream' });
+    },
+    { times: 1 },
+  );
+  const asked = page.waitForRequest((request) => request.method() === 'POST');
+  await save.dblclick();
+  await asked;
+  answer();
+  await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  await expect.poll(() => focused(page)).toBe('Save');
+  expect(writes).toEqual(['/v1/projects']);
+  await page.keyboard.press('Enter');
+  await page.getByText('Crawlers is saved').waitFor();
+  expect(writes).toEqual(['/v1/projects', '/v1/projects']);
+});
+
+test('slow network: what was found for another text is not offered for this one', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const { token } = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body;
+  const projectId: string = (await stack.call('GET', '/v1/projects', token)).body.projects[0].id;
+  for (const name of ['Crawler', 'Support bot']) await stack.call('POST', '/v1/agents', token, { projectId, name });
+  await visitor.goto('/calls');
+  await page.keyboard.press('Control+k');
+  const search = page.getByRole('textbox', { name: 'Search and commands' });
+  await search.fill('crawl');
+  await page.getByRole('button', { name: 'Crawler' }).waitFor();
+  const release = await hold(page, /search=support/);
+  await search.fill('support');
+  await page.getByText('Looking …').waitFor();
+  expect(await page.getByRole('button', { name: 'Crawler' }).count()).toBe(0);
+  release();
+  await page.getByRole('button', { name: 'Support bot' }).waitFor();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('combobox', { name: 'Agent' }).click();
+  await page.getByRole('option', { name: 'Crawler' }).waitFor();
+  const releaseOptions = await hold(page, /search=supp&|search=supp$/);
+  await page.keyboard.type('supp');
+  await page.getByRole('option', { name: 'Crawler' }).waitFor({ state: 'detached' });
+  releaseOptions();
+  await page.getByRole('option', { name: 'Support bot' }).waitFor();
+});
+
+test('slow network: a part of the page that does not come leaves the rest, and is said', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  visitor.expectFailure(0, /header-tools/);
+  visitor.expectError(/Failed to fetch dynamically imported module/);
+  await page.route(/header-tools/, (route) => route.abort());
+  await page.goto(`${visitor.url}/agents`);
+  await page.getByText('A part of this page is missing').waitFor();
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+});
