@@ -20,6 +20,7 @@ const GRACE_DAYS = 1;
 const COUNT_IDS_KEPT_DAYS = 2;
 /** For records that wait in a spool; without them a log shows less, reports and budgets do not. */
 const LINE_SUMS_KEPT_DAYS = 7;
+const ROWS_OF_IDS = 10_000;
 
 export class UsageRetention {
   #running: { cancel(): void } | null = null;
@@ -45,15 +46,31 @@ export class UsageRetention {
     if (!isOurs) return;
     const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.retentionDays + 2 * GRACE_DAYS);
     await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
-    await this
-      .sql`delete from booked_counts where booked_at < now() - ${`${COUNT_IDS_KEPT_DAYS} days`}::text::interval`;
-    await this.sql`delete from line_sums where at < now() - ${`${LINE_SUMS_KEPT_DAYS} days`}::text::interval`;
+    await this.#deleteAll(async () => {
+      const gone = await this.sql`
+        delete from booked_counts where id in (
+          select id from booked_counts where booked_at < now() - ${`${COUNT_IDS_KEPT_DAYS} days`}::text::interval
+           limit ${ROWS_OF_IDS})`;
+      return gone.count;
+    });
+    await this.#deleteAll(async () => {
+      const gone = await this.sql`
+        delete from line_sums where record_id in (
+          select record_id from line_sums where at < now() - ${`${LINE_SUMS_KEPT_DAYS} days`}::text::interval
+           limit ${ROWS_OF_IDS})`;
+      return gone.count;
+    });
   }
 
   /** Gives up the partition under way; the next sweep goes on with it. */
   stop(): void {
     this.#stopped = true;
     this.#running?.cancel();
+  }
+
+  /** However many there are: what one statement did not delete in its time would be more an hour later, for ever. */
+  async #deleteAll(step: () => Promise<number>): Promise<void> {
+    for (let gone = ROWS_OF_IDS; gone === ROWS_OF_IDS && !this.#stopped; ) gone = await step();
   }
 
   /** Returns how many partitions went. */

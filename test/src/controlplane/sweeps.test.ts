@@ -50,6 +50,15 @@ const json = (sql: Sql) => sql.json({});
 const throttle = (sql: Sql) => new Throttle(sql).prune();
 const usage = (sql: Sql) => new UsageRetention(sql, 1, createLogger('test', 'silent')).sweep(Date.now());
 
+const SUMS = [
+  'tokens_in_uncached',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'tokens_out',
+  'tokens_reasoning',
+  'cost_nanos',
+];
+
 /** By file and table. */
 const SWEEPS: Readonly<Record<string, Sweep>> = {
   'audit/retention.ts audit_entries': {
@@ -235,4 +244,26 @@ test.each(Object.entries(SWEEPS))('sweeps: %s keeps what has a minute left, and 
   await sweep(sql);
   const left = await sql`select ctid::text from ${sql(table)} where ctid = any(${[over, fresh]}::tid[])`;
   expect(left.map(({ ctid }) => ctid)).toEqual([fresh]);
+});
+
+test.each([
+  ['booked_counts', 'booked_at', 'id'],
+  ['line_sums', 'at', 'record_id'],
+])('%s: a backlog goes in one sweep, and no statement has it all to do', async (table, column, id) => {
+  const { sql } = database();
+  const others = table === 'line_sums' ? ', ' + SUMS.join(', ') : '';
+  const zeros = table === 'line_sums' ? ', 0'.repeat(SUMS.length) : '';
+  await sql.unsafe(`
+    insert into ${table} (${id}, ${column}${others})
+    select gen_random_uuid(), now() - interval '30 days'${zeros} from generate_series(1, 25000);
+    create function refuse_large() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from gone) > 10000 then raise exception 'too much for one statement'; end if;
+        return null;
+      end $$;
+    create trigger small after delete on ${table} referencing old table as gone
+      for each statement execute function refuse_large()`);
+  await usage(sql);
+  expect((await sql.unsafe(`select 1 from ${table} where ${column} < now() - interval '29 days'`)).length).toBe(0);
+  await sql.unsafe(`drop trigger small on ${table}; drop function refuse_large()`);
 });
