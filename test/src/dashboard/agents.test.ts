@@ -54,11 +54,13 @@ test('agents: a long name without spaces pushes nothing out of the lists', async
       const name = page.getByText('x'.repeat(100)).first();
       await name.waitFor();
       const room = page.getByRole('region', { name: label }).or(page.getByRole('list', { name: label }));
-      const beyond = await room.evaluate((box) => {
-        const { scrollWidth, clientWidth } = box as unknown as { scrollWidth: number; clientWidth: number };
-        return scrollWidth - clientWidth;
-      });
-      expect(beyond, `${path} at ${width}`).toBeLessThanOrEqual(0);
+      const beyond = (): Promise<number> =>
+        room.evaluate((box) => {
+          const { scrollWidth, clientWidth } = box as unknown as { scrollWidth: number; clientWidth: number };
+          return scrollWidth - clientWidth;
+        });
+      // The page takes a moment to hear of its new width.
+      await expect.poll(beyond, { message: `${path} at ${width}` }).toBeLessThanOrEqual(0);
     }
   }
 });

@@ -238,8 +238,11 @@ test('settings: another organization is made from the menu, and the session is i
   const menu = page.getByRole('button', { name: 'Account and organization: Second organization of Ada', exact: true });
   await menu.waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
-  const { x, width } = (await menu.boundingBox())!;
-  expect(x + width, 'its right edge on a phone').toBeLessThanOrEqual(360);
+  const rightEdge = async (): Promise<number> => {
+    const { x, width } = (await menu.boundingBox())!;
+    return x + width;
+  };
+  await expect.poll(rightEdge, { message: 'its right edge on a phone' }).toBeLessThanOrEqual(360);
   await menu.click();
   await page.getByRole('menuitem', { name: 'Acme' }).click();
   await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();

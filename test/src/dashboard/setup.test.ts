@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
-import { useDashboard } from './dashboard.js';
+import { hold, useDashboard } from './dashboard.js';
 
 const CLICKS_MAX = 12;
 const openai = new OpenAiStandIn();
@@ -164,7 +164,9 @@ test('setup: a double click makes one token, not another one that nobody has see
   await stack.call('POST', '/v1/agents', session, { projectId, name: 'Support bot' });
   await visitor.goto('/setup');
   await page.getByRole('button', { name: 'Go to: Give the agent its token' }).click();
+  const making = await hold(page, '**/v1/api-keys');
   await page.getByRole('button', { name: 'Make the token' }).dblclick();
+  making();
   const token = (await page.locator('[data-secret]').textContent())!;
   const { keys } = (await stack.call('GET', '/v1/api-keys', session)).body;
   expect(keys.map((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix))).toEqual([true]);
