@@ -269,9 +269,14 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  const keep = async ({ script, resolve }: ReturnType<typeof setUp>, name: string, orgId: string): Promise<void> => {
+  const keep = async (
+    { script, resolve }: ReturnType<typeof setUp>,
+    name: string,
+    orgId: string,
+    agentName = '',
+  ): Promise<void> => {
     const one = resolve(name);
-    script.asked.at(-1)!.answer(found(1, { keyId: name, agentId: name, orgId }));
+    script.asked.at(-1)!.answer(found(1, { keyId: name, agentId: name, orgId, agentName }));
     await one;
   };
 
@@ -300,6 +305,16 @@ describe('ContextCache', () => {
     expect([kept('hers 0'), kept('hers 1'), kept('hers 11')]).toEqual([true, false, true]);
     await keep(all, 'theirs 6', 'theirs');
     expect(all.cache.size).toBe(12);
+  });
+
+  it('one organization whose contexts grow takes no bytes of others', async () => {
+    const all = setUp({ bytesMax: 12 * 5_100 });
+    for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
+    for (let i = 0; i < 9; i++) await keep(all, `hers ${i}`, 'hers');
+    for (let i = 0; i < 9; i++) await keep(all, `hers ${i}`, 'hers', 'x'.repeat(2_500));
+    const kept = [0, 1, 2].map((i) => all.cache.get(`theirs ${i}`, '')?.context?.orgId);
+    expect(kept).toEqual(['theirs', 'theirs', 'theirs']);
+    expect(all.cache.get('hers 8', '')?.context?.agentName).toHaveLength(2_500);
   });
 
   it('alone, an organization has all places, and keeps what it uses', async () => {

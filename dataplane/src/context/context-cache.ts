@@ -274,7 +274,8 @@ export class ContextCache {
       newer: null,
     };
     this.#refusals.delete(cacheKey);
-    if (!this.#entries.has(cacheKey)) this.#makeRoom(context.orgId, bytes);
+    this.#entries.delete(cacheKey); // what has grown makes room like something new
+    this.#makeRoom(context.orgId, bytes);
     this.#entries.set(cacheKey, entry);
     if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // one above bytesMax is not kept
     return entry;
