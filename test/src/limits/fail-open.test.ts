@@ -255,6 +255,35 @@ describe('counters, spend over failures', () => {
     expect(await storedSpend()).toBe(77);
   });
 
+  test('whichever answer is the last of its connection: spend counts once, and what was held is free again', async () => {
+    for (let left = 0, isReset = true; isReset; left++) {
+      await counters.close();
+      proxy.resetAfter = left;
+      counters = await open(proxy.port);
+      const agentId = `agent-${left}`;
+      const settled = { providerSlug: 'openai', costNanos: 7, tokens: 0 };
+      const call = async (holdNanos: number): Promise<string> => {
+        const { terms } = asked({ agentId, budgetNanos: 1_000, hardBudget: true });
+        const admission = await admit(counters, { terms, providerSlug: 'openai', holdNanos });
+        const { month, outcome } = admission;
+        counters.settle({ ...settled, terms, month, holdNanos: admission.holdNanos });
+        return outcome;
+      };
+      let calls = 3;
+      for (let n = 0; n < calls; n++) await call(100);
+      isReset = proxy.resetAfter === null;
+      proxy.resetAfter = null;
+      let outcome = 'unchecked';
+      while (outcome === 'unchecked') {
+        await until(() => counters.enforcing);
+        outcome = await call(1_000 - 7 * calls++);
+      }
+      expect({ left, outcome }).toEqual({ left, outcome: 'admitted' });
+      const key = monthKey(agentId, thisMonth());
+      await until(async () => (await server.admin.hgetBuffer(key, 's'))?.readDoubleLE(0) === 7 * calls);
+    }
+  });
+
   test('a request lost before the store had it: added after all', async () => {
     proxy.cutNextRequest = true;
     addSpend(counters, AGENT, 77);
