@@ -13,6 +13,8 @@ const SCRIPT_BYTES = Buffer.from(SCRIPT).toString('latin1');
 /** To connect, and then again for the answers that a new connection begins with. */
 const CONNECT_TIMEOUT_MS = 1_000;
 const POLICY_TIMEOUT_MS = 1_000;
+/** An idle connection whose other end is gone is noticed within 20 s: by TCP, before a call or a failover needs it. */
+const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_DELAY_MAX_MS = 500;
 const SLOTS_REFRESH_MS = 1_000;
 
@@ -277,6 +279,7 @@ function watchOf(access: RedisAccess, onSwitch: (host: string, port: number) => 
     ...(password === null ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),
     connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
     retryStrategy: retryDelayMs,
   }));
   return new SentinelWatch(connections, name, onSwitch);
@@ -285,6 +288,7 @@ function watchOf(access: RedisAccess, onSwitch: (host: string, port: number) => 
 interface ConnectionOptions {
   connectionName: string;
   connectTimeout: number;
+  keepAlive: number;
   enableReadyCheck: boolean;
   autoResendUnfulfilledCommands: boolean;
   disableClientInfo: boolean;
@@ -299,6 +303,7 @@ function connectionOptions(access: RedisAccess): ConnectionOptions {
   const options: ConnectionOptions = {
     connectionName: access.connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
     enableReadyCheck: false, // the nodes' probes find out more than INFO does, and need no right to it
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,

@@ -14,6 +14,7 @@ interface SentinelConnection {
   readonly password?: string;
   readonly tls?: { ca?: string };
   readonly connectTimeout: number;
+  readonly keepAlive: number;
   readonly retryStrategy: (attempt: number) => number;
 }
 
