@@ -23,14 +23,18 @@ export const pageOf = ({ limit, offset }: PageOptions): { limit: number; offset:
   offset: offset ?? 0,
 });
 
+interface Page {
+  readonly total: number;
+  readonly offset: number;
+  /** There may be more than `total`. */
+  readonly totalCapped?: boolean;
+}
+
 /** Says what a page leaves out. */
-export function noteRest(
-  run: Invocation,
-  rows: number,
-  page: { readonly total: number; readonly offset: number },
-): void {
-  if (page.offset + rows >= page.total) return;
-  run.note(`${rows} of ${page.total}; the next: --offset ${page.offset + rows}`);
+export function noteRest(run: Pick<Invocation, 'note'>, rows: number, page: Page): void {
+  const capped = page.totalCapped === true;
+  if (rows === 0 || (page.offset + rows >= page.total && !capped)) return;
+  run.note(`${rows} of ${page.total}${capped ? ' and more' : ''}; the next: --offset ${page.offset + rows}`);
 }
 
 /** `50.00` → 5000. */
