@@ -129,19 +129,18 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
   const save = dialog.getByRole('button', { name: 'Save' });
   visitor.expectFailure(503, /\/v1\/projects/);
   let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
   await page.route(
     '**/v1/projects',
     async (route) => {
-      await new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      await answered;
       await route.fulfill({ status: 503, contentType: 'text/plain', body: 'no upstream' });
     },
     { times: 1 },
   );
-  const asked = page.waitForRequest((request) => request.method() === 'POST');
   await save.dblclick();
-  await asked;
   answer();
   await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
   await expect.poll(() => focused(page)).toBe('Save');
