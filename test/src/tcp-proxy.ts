@@ -19,6 +19,8 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   connections = 0;
   #severed = false;
+  /** Whatever stands between here and the server hands nothing on, either way, and answers nobody. */
+  frozen = false;
 
   private constructor(
     /** Where connections made from now on lead. */
@@ -77,7 +79,7 @@ export class TcpProxy {
         this.muteOn = null;
         muted = true;
       }
-      if (muted) return;
+      if (muted || this.frozen) return;
       if (this.cutNextRequest) {
         this.cutNextRequest = false;
         client.destroy();
@@ -85,7 +87,7 @@ export class TcpProxy {
       else target.write(chunk);
     });
     target.on('data', (chunk) => {
-      if (muted) return;
+      if (muted || this.frozen) return;
       if (this.resetAfter !== null && this.resetAfter-- === 0) {
         this.resetAfter = null;
         client.resetAndDestroy();

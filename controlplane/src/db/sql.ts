@@ -1,6 +1,8 @@
 /** The Postgres connection pool and its types. */
+import type { Socket } from 'node:net';
 import type { Secret } from '@acg/base/secret';
 import postgres from 'postgres';
+import { type Destination, type Patience, watchedSockets } from './watched-socket.js';
 
 /** int8 arrives as a number: exact below 2^53. Sums of nano-dollars are read as `::text` where they may be larger. */
 type Types = { bigint: number };
@@ -13,6 +15,8 @@ export interface SqlOptions {
   readonly connectionsMax: number;
   readonly applicationName: string;
   readonly statementTimeoutMs?: number;
+  /** With a server that says nothing; ten seconds of both unless given. */
+  readonly patience?: Patience;
 }
 
 const CONNECT_TIMEOUT_S = 10;
@@ -23,7 +27,9 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** Opens a lazy pool; nothing connects before the first query. */
 export function openSql(url: Secret, options: SqlOptions): Sql {
+  const socket: (to: Destination) => Socket = watchedSockets(options.patience);
   return postgres<{ bigint: postgres.PostgresType<number> }>(url.reveal(), {
+    ...({ socket } as object), // known to the client, not to its types
     max: options.connectionsMax,
     connect_timeout: CONNECT_TIMEOUT_S,
     // The library's own schedule reaches 20 s, which is how long a database that is back would go unused.

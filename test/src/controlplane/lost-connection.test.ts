@@ -5,8 +5,10 @@ import { Secret } from '@acg/base/secret';
 import { migrate } from '@acg/controlplane/db/migrate';
 import { withReservedConnection } from '@acg/controlplane/db/reserved-connection';
 import { openSql, type Sql, type Tx } from '@acg/controlplane/db/sql';
+import type { Patience } from '@acg/controlplane/db/watched-socket';
 import { UsageRetention } from '@acg/controlplane/ledger/retention';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { holdLock, lockWaiters } from '../held-lock.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
@@ -54,11 +56,15 @@ test('database: a transaction whose connection is lost under it fails, and the p
 });
 
 /** A pool of one connection, and the way to the database that it takes. */
-async function throughProxy(): Promise<{ way: TcpProxy; pool: Sql; stop(): Promise<void> }> {
+async function throughProxy(patience?: Patience): Promise<{ way: TcpProxy; pool: Sql; stop(): Promise<void> }> {
   const url = new URL(database().url.reveal());
   const way = await TcpProxy.start(Number(url.port));
   url.port = String(way.port);
-  const pool = openSql(new Secret(url.href), { connectionsMax: 1, applicationName: 'through' });
+  const pool = openSql(new Secret(url.href), {
+    connectionsMax: 1,
+    applicationName: 'through',
+    ...(patience && { patience }),
+  });
   const stop = async (): Promise<void> => {
     await pool.end({ timeout: 1 });
     await way.stop();
@@ -133,4 +139,39 @@ test('database: a reserved connection that is lost fails its queries, and anothe
   await expect(reserved`select 2`).rejects.toThrow(LOST);
   reserved.release();
   await serves();
+});
+
+test('database: one that does not answer any more fails what is asked of it, and serves when it is back', async () => {
+  const { way, pool, stop } = await throughProxy({ silenceMs: 50, answerMs: 50 });
+  await until('the pool serves', () =>
+    pool`select 1`.then(
+      () => true,
+      () => false,
+    ),
+  );
+  for (let i = 0; i < 3; i++) {
+    way.frozen = true;
+    const asked = pool.begin((tx) => tx`select ${i}::int, pg_sleep(${i}::int)`);
+    await expect(asked).rejects.toThrow(LOST);
+    way.frozen = false;
+    await until('the pool serves again', () =>
+      pool`select 2`.then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+  await stop();
+});
+
+test('database: one that works for long is waited for', async () => {
+  const { way, pool, stop } = await throughProxy({ silenceMs: 20, answerMs: 600_000 });
+  const release = await holdLock(database().sql, (tx) => tx`select pg_advisory_xact_lock(7)`);
+  const asked = pool`select 1 as n, pg_advisory_lock(7) is null as locked`;
+  const answered = asked.then((rows) => rows[0]?.n);
+  const before = await until('it waits', async () => (await lockWaiters(database().sql)) === 1 && way.connections);
+  await until('the server has been asked whether it is there', () => way.connections > Number(before) + 3);
+  await release();
+  expect(await answered).toBe(1);
+  await stop();
 });
