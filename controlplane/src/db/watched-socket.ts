@@ -27,9 +27,9 @@ export interface Patience {
   readonly answerMs: number;
 }
 
-/** Makes the sockets of one pool. */
+/** Makes the sockets of one pool. Those of the usual patience ask together. */
 export function watchedSockets(patience = PATIENCE): (to: Destination) => Socket {
-  const machines = new Machines(patience);
+  const machines = patience === PATIENCE ? MACHINES : new Machines(patience);
   let next = 0;
   return ({ host: hosts, port: ports, path }) => {
     if (typeof path === 'string') return connect(path);
@@ -74,6 +74,8 @@ class Machines {
     return answer;
   }
 }
+
+const MACHINES = new Machines(PATIENCE);
 
 /** False where nothing at all comes back; a refusal is an answer, too. */
 function answers(host: string, port: number, timeoutMs: number): Promise<boolean> {
