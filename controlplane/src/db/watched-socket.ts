@@ -6,10 +6,9 @@
  * A long statement is as silent, so the server is asked on a connection beside: Postgres, and the proxies before it, say
  * at once whether they speak TLS.
  */
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 
 const PATIENCE: Patience = { silenceMs: 10_000, answerMs: 10_000 };
-const KEEP_ALIVE_MS = 60_000;
 const DO_YOU_SPEAK_TLS = Buffer.from('0000000804d2162f', 'hex');
 
 /** Those of the client's options that say where to connect; hosts are taken in turn. */
@@ -35,7 +34,9 @@ export function watchedSockets(patience = PATIENCE): (to: Destination) => Socket
     if (typeof path === 'string') return connect(path);
     const [host, port] = [hosts[next % hosts.length]!, ports[next % hosts.length]!];
     next++;
-    const socket = connect({ host, port, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS });
+    const socket = new Socket();
+    // Not at once: where there is no way to an address it fails in this turn, and nobody listens yet.
+    queueMicrotask(() => socket.connect(port, host));
     endWhenDeserted(socket, machines, patience.silenceMs);
     return Object.assign(socket, { host, port }); // the client names them in its errors, and to TLS
   };

@@ -116,6 +116,13 @@ test('database: a connection that is reset while it opens fails what waits for i
   await stop();
 });
 
+// Connecting fails here before it has begun: the process survives.
+test('database: one that there is no way to fails what waits for it, each time', async () => {
+  const pool = openSql(new Secret('postgres://255.255.255.255/none'), { connectionsMax: 1, applicationName: 'no way' });
+  for (let i = 0; i < 3; i++) await expect(pool`select 1`).rejects.toMatchObject({ code: 'ENETUNREACH' });
+  await pool.end({ timeout: 1 });
+});
+
 test('database: whatever is asked while a connection is lost is answered', async () => {
   for (let i = 0; i < 20; i++) {
     await serves();
