@@ -141,6 +141,27 @@ test('agents: paused with one click and back with another; deleted with its name
   await page.getByText('No agent yet').waitFor();
 });
 
+test('agents: revoked with its name typed, and resumed when asked whether that is meant', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+  const { page } = visitor;
+  const status = async () => (await call('GET', `/v1/agents/${ids[0]}`)).body.agent.status;
+  await visitor.goto(`/agents/${ids[0]}`);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  const revoke = page.getByRole('dialog', { name: 'Revoke Support bot' });
+  await revoke.getByText('until an admin resumes it').waitFor();
+  await revoke.getByRole('textbox').fill('Support bot');
+  await revoke.getByRole('button', { name: 'Revoke agent' }).click();
+  await page.getByRole('button', { name: 'Resume …' }).click();
+  const resume = page.getByRole('dialog', { name: 'Resume Support bot' });
+  await resume.getByText('It was revoked.').waitFor();
+  expect(await status()).toBe('revoked');
+  await visitor.inspect('agent-revoked');
+  await resume.getByRole('button', { name: 'Resume agent' }).click();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  expect(await status()).toBe('active');
+});
+
 test('agents: several are paused and resumed at once; each says how it went', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler', 'Old bot', 'Short lived']);
   const { page } = visitor;

@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
     todo: 'Enter it on the agent’s page, under Providers.',
   },
   paused: { what: 'The agent is paused.', todo: 'Resume it on its page.' },
-  revoked: { what: 'The agent or its token was revoked.', todo: 'Make a new token, or a new agent.' },
+  revoked: { what: 'The agent or its token was revoked.', todo: 'Resume the agent on its page, or make a new token.' },
   ...Object.fromEntries(LIMITS.map((row) => [refusalReason(row), { what: row.what, todo: row.todo }])),
   budget_never_fits: {
     what: 'One call may cost more than the whole hard budget.',

@@ -1,4 +1,4 @@
-/** Stops an agent: for now with one click and a way back, or for good with its name typed. */
+/** Stops an agent: with one click and a way back, or with its name typed, after which resuming it asks first. */
 import { Button, Group, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
@@ -16,30 +16,35 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
   const remove = useDeleteAgent(agent.id);
   const whyNot = useWhyNot('admin');
   const [revoking, revokeDialog] = useDisclosure(false);
+  const [resuming, resumeDialog] = useDisclosure(false);
   const [deleting, deleteDialog] = useDisclosure(false);
-  const resume = () =>
-    status.mutate('active', { onSuccess: () => toast(`${agent.name} may call again.`), onError: toastFailure });
+  const resumed = () => toast(`${agent.name} may call again.`);
+  const resume = () => status.mutate('active', { onSuccess: resumed, onError: toastFailure });
   const pause = () =>
     status.mutate('paused', {
       onSuccess: () => saidWithUndo(`${agent.name} is paused.`, resume),
       onError: toastFailure,
     });
-  const revoked = agent.status === 'revoked' ? 'A revoked agent stays revoked.' : null;
+  const revoked = agent.status === 'revoked';
+  // What failed before has been said: a dialog does not say it again as its own.
+  const ask = (dialog: typeof revokeDialog) => () => {
+    if (!status.isPending) status.reset();
+    dialog.open();
+  };
   return (
     <Group gap="sm">
-      {agent.status === 'paused' ? (
+      {agent.status !== 'active' ? (
         <GuardedButton
           needs="admin"
           loading={status.isPending}
           leftSection={<Play size={16} aria-hidden />}
-          onClick={resume}
+          onClick={revoked ? ask(resumeDialog) : resume}
         >
-          Resume
+          {revoked ? 'Resume …' : 'Resume'}
         </GuardedButton>
       ) : (
         <GuardedButton
           needs="admin"
-          whyNot={revoked}
           variant="default"
           loading={status.isPending}
           leftSection={<Pause size={16} aria-hidden />}
@@ -56,7 +61,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item disabled={agent.status === 'revoked'} onClick={revokeDialog.open}>
+            <Menu.Item disabled={revoked} onClick={ask(revokeDialog)}>
               Revoke …
             </Menu.Item>
             <Menu.Item c="var(--acg-bad)" onClick={deleteDialog.open}>
@@ -75,7 +80,26 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
         error={status.error}
         onConfirm={() => status.mutate('revoked', { onSuccess: revokeDialog.close })}
       >
-        None of its tokens works any more, and that cannot be taken back. Its calls and its bill stay.
+        None of its tokens works any more, until an admin resumes it. Its calls and its bill stay.
+      </Confirm>
+      <Confirm
+        opened={resuming}
+        onClose={resumeDialog.close}
+        title={`Resume ${agent.name}`}
+        action="Resume agent"
+        pending={status.isPending}
+        error={status.error}
+        onConfirm={() =>
+          status.mutate('active', {
+            onSuccess: () => {
+              resumeDialog.close();
+              resumed();
+            },
+          })
+        }
+      >
+        It was revoked. Its tokens work again, but for those that were revoked themselves or are over: whoever holds one
+        may call, within the limits and with the credentials that it had.
       </Confirm>
       <Confirm
         opened={deleting}
