@@ -112,6 +112,22 @@ test('agents: limits are changed, the server’s words say what is wrong', async
   expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([750, 5]);
 });
 
+test('agents: back over several pages, the limits of one are not those of another', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
+  const { page } = visitor;
+  await call('PATCH', `/v1/agents/${ids[0]}`, { budgetCentsMonthly: 1_100 });
+  const budget = page.getByLabel('Monthly budget in dollars');
+  await visitor.goto(`/agents/${ids[0]}?tab=limits`);
+  await expect.poll(() => budget.inputValue()).toBe('$11');
+  await page.getByRole('link', { name: 'All agents' }).click();
+  await page.getByRole('link', { name: 'Crawler' }).click();
+  await page.getByRole('tab', { name: 'Limits' }).click();
+  await expect.poll(() => budget.inputValue()).toBe('$50');
+  await page.evaluate('history.go(-3)');
+  await page.getByRole('heading', { name: 'Support bot' }).waitFor();
+  await expect.poll(() => budget.inputValue()).toBe('$11');
+});
+
 test('agents: paused with one click and back with another; deleted with its name typed', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;

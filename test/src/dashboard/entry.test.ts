@@ -159,6 +159,32 @@ test('entry: what was typed when the session ended is there again for the same p
   expect(await dialog.getByLabel('Name').inputValue()).toBe('');
 });
 
+test('entry: a form that was done with is not there again, though its secret was still shown', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  // The list is asked for again every half a minute, which finds out that the session has ended.
+  await page.addInitScript(`{
+    const { setInterval } = globalThis;
+    globalThis.setInterval = (work, ms, ...more) => setInterval(work, ms === 30_000 ? 500 : ms, ...more);
+  }`);
+  visitor.expectFailure(401, /\/v1\//);
+  await visitor.goto('/agents');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Support bot');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('dialog', { name: 'Gateway token' }).waitFor();
+  const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  await page.getByText('Your session has ended.').waitFor();
+  expect(await page.getByText('What you had typed').count()).toBe(0);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Support bot' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
 test('entry: a form in a page is as it was when the session ended; one that was left is not', async () => {
   const { visitor, email, password } = await dashboard().owner();
   const { page } = visitor;

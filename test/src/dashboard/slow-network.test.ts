@@ -150,6 +150,24 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
   expect(writes).toEqual(['/v1/projects', '/v1/projects']);
 });
 
+test('slow network: where it is not known whether something was done, what is shown is what is so now', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  visitor.expectFailure(0, /\/v1\/projects$/);
+  await visitor.goto('/projects');
+  await page.route(/\/v1\/projects$/, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    await route.abort(); // the answer got lost
+  });
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Made');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('cell', { name: 'Made', exact: true }).waitFor();
+});
+
 test('slow network: what was found for another text is not offered for this one', async () => {
   const { visitor, email, password } = await dashboard().owner();
   const { page } = visitor;

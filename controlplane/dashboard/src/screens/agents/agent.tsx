@@ -53,7 +53,8 @@ export function AgentPage() {
       </>
     );
   }
-  return <Loaded agent={agent.data} />;
+  // What is typed about one is never about another: the history leads from one's form to that of another.
+  return <Loaded key={id} agent={agent.data} />;
 }
 
 const ToAll = () => (

@@ -38,6 +38,8 @@ const STATUSES = ['active', 'paused', 'revoked'] as const;
 export function Agents() {
   const { values, set, clear } = useSearchState(DEFAULTS);
   const [creating, setCreating] = useDraft('new agent', false);
+  // Apart: the agent is made then, and a form for it does not come back when the session ends.
+  const [tokenShown, setTokenShown] = useState(false);
   const [selected, setSelected] = useState<ReadonlyMap<string, Row>>(new Map());
   const period = periodOf(values.period);
   const status = STATUSES.find((name) => name === values.status);
@@ -102,7 +104,20 @@ export function Agents() {
           />
         }
       />
-      <Suspense>{creating && <NewAgent onClose={() => setCreating(false)} />}</Suspense>
+      <Suspense>
+        {(creating || tokenShown) && (
+          <NewAgent
+            onToken={() => {
+              setTokenShown(true);
+              setCreating(false);
+            }}
+            onClose={() => {
+              setTokenShown(false);
+              setCreating(false);
+            }}
+          />
+        )}
+      </Suspense>
     </>
   );
 }

@@ -25,9 +25,19 @@ interface NewToken {
   readonly secret: string;
 }
 
-export function NewAgent({ onClose }: { readonly onClose: () => void }) {
+interface NewAgentProps {
+  /** It is made, and its token is shown until {@link onClose}. */
+  readonly onToken: () => void;
+  readonly onClose: () => void;
+}
+
+export function NewAgent({ onToken, onClose }: NewAgentProps) {
   const [, navigate] = useLocation();
   const [token, setToken] = useState<NewToken | null>(null);
+  const show = (made: NewToken) => {
+    setToken(made);
+    onToken();
+  };
   const leave = (agentId: string) => {
     onClose();
     navigate(`/agents/${agentId}`);
@@ -43,7 +53,7 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title="New agent" size="lg">
       <FocusBack />
-      <NewAgentForm onClose={onClose} onToken={setToken} onMade={leave} />
+      <NewAgentForm onClose={onClose} onToken={show} onMade={leave} />
     </Modal>
   );
 }
