@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { until } from '../until.js';
 import { useDashboard } from './dashboard.js';
 
 interface Received {
@@ -171,6 +172,35 @@ test('webhooks: all that failed is sent again, and a time range of one event', a
   expect(page.url()).toContain('event=agent.deleted');
   await page.goBack();
   await expect.poll(() => page.getByRole('row', { name: /success/ }).count()).toBe(3);
+});
+
+test('webhooks: what is typed about an endpoint stays while the gateway does not answer', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const made = { url: `${url}/one`, events: ['agent.created'] };
+  const { id } = (await stack.call('POST', '/v1/webhooks', session, made)).body.endpoint;
+  await visitor.goto(`/webhooks/${id}`);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill(`${url}/two`);
+  let reads = 0;
+  page.on('requestfailed', (request) => {
+    if (request.method() === 'GET' && request.url().endsWith(id)) reads += 1;
+  });
+  visitor.expectFailure(0, /./);
+  await page.route('**/v1/**', (route) => route.abort());
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Whether this was done is not known').waitFor();
+  await until('what is shown was asked again, to the last try', async () => reads >= 3);
+  await page.getByText('What you see may be old.').waitFor();
+  await page.unroute('**/v1/**');
+  await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`${url}/two`).first().waitFor();
 });
 
 test('webhooks: an address that is refused is said so beside the form', async () => {

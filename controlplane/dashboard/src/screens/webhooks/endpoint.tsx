@@ -43,7 +43,8 @@ export function EndpointPage() {
   if (asked.error instanceof ApiError && asked.error.status === 404) {
     return <Nothing title="No such endpoint" action={all} />;
   }
-  if (asked.error !== null) return <Failure error={asked.error} onRetry={asked.refetch} />;
+  // What is known stays: a dialog with what was typed, or a secret that is shown once, would go with it.
+  if (asked.error !== null && endpoint === undefined) return <Failure error={asked.error} onRetry={asked.refetch} />;
   return (
     <>
       <PageHeader
