@@ -131,8 +131,8 @@ export class RedisLink implements ScriptLink {
 
   reconnect(slot: number): void {
     const client = this.#client;
-    // Not `disconnect`, which waits for an answer to its end of the connection.
-    if (client instanceof Redis) client.stream.destroy();
+    // Not `disconnect`, which waits for an answer to its end of the connection. There is none while a sentinel is asked.
+    if (client instanceof Redis) client.stream?.destroy();
     else nodeAt(client, this.nodeOf(slot))?.stream?.destroy();
   }
 
