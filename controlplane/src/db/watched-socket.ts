@@ -7,9 +7,20 @@
  * at once whether they speak TLS.
  */
 import { connect, Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { ignore } from '@acg/base/ignore';
 
 const PATIENCE: Patience = { silenceMs: 10_000, answerMs: 10_000 };
 const DO_YOU_SPEAK_TLS = Buffer.from('0000000804d2162f', 'hex');
+const YES = 0x53;
+/** There is no way to the machine. All else that may fail says that it is there, or is about this process. */
+const AWAY: ReadonlySet<string | undefined> = new Set([
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+]);
 
 /** Those of the client's options that say where to connect; hosts are taken in turn. */
 export interface Destination {
@@ -83,15 +94,26 @@ function answers(host: string, port: number, timeoutMs: number): Promise<boolean
   return new Promise((resolve) => {
     const socket = connect(port, host);
     const end = (isThere: boolean): void => {
-      clearTimeout(timer);
       socket.destroy();
       resolve(isThere);
     };
     // What has arrived is read before that, however busy this process was.
     const timer = setTimeout(() => setImmediate(end, false), timeoutMs);
+    socket.once('close', () => clearTimeout(timer));
     socket.once('connect', () => socket.write(DO_YOU_SPEAK_TLS));
-    socket.once('data', () => end(true));
+    socket.once('data', ([answer]) => {
+      if (answer !== YES) return end(true);
+      resolve(true);
+      takeLeave(socket);
+    });
     socket.once('end', () => end(true));
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => end(code === 'ECONNREFUSED' || code === 'ECONNRESET'));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => end(!AWAY.has(code)));
   });
+}
+
+/** Postgres logs whoever asks for TLS and goes, and not whoever goes when it speaks. Nothing is said to it. */
+function takeLeave(socket: Socket): void {
+  const secure = connectTls({ socket, rejectUnauthorized: false });
+  secure.on('error', ignore).once('secureConnect', () => secure.end());
+  secure.resume();
 }

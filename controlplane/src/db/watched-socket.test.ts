@@ -1,0 +1,55 @@
+/** How a server is asked whether it is there. */
+import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { watchedSockets } from './watched-socket.js';
+
+const PATIENCE = { silenceMs: 10, answerMs: 600_000 };
+let server: Server;
+let accepted: Socket[];
+let watched: Socket;
+
+beforeEach(async () => {
+  accepted = [];
+  server = createServer((socket) => void accepted.push(socket.on('error', () => {})));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  watched = watchedSockets(PATIENCE)({ host: ['127.0.0.1'], port: [port] });
+  watched.on('error', () => {});
+  await once(watched, 'connect');
+});
+afterEach(() => {
+  watched.destroy();
+  for (const socket of accepted) socket.destroy();
+  server.close();
+});
+
+test('database: a process that cannot ask, having no descriptor left, does not take the server for gone', async () => {
+  let asked = 0;
+  const opened = channel('net.client.socket');
+  const fail = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    asked++;
+    process.nextTick(() => socket.destroy(Object.assign(new Error('no descriptor'), { code: 'EMFILE' })));
+  };
+  opened.subscribe(fail);
+  try {
+    await expect.poll(() => asked).toBeGreaterThan(3);
+    expect(watched.destroyed).toBe(false);
+  } finally {
+    opened.unsubscribe(fail);
+  }
+});
+
+test('database: a server that speaks TLS is left when it does, as it logs whoever goes before', async () => {
+  await expect.poll(() => accepted.length).toBe(2);
+  const asking = accepted[1]!;
+  await once(asking, 'data');
+  asking.write('S');
+  const [hello] = (await once(asking, 'data')) as [Buffer];
+  expect(hello[0]).toBe(22);
+  asking.destroy();
+  await expect.poll(() => accepted.length).toBeGreaterThan(2);
+  expect(watched.destroyed).toBe(false);
+});
