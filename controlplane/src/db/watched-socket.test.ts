@@ -14,16 +14,19 @@ beforeEach(async () => {
   accepted = [];
   server = createServer((socket) => void accepted.push(socket.on('error', () => {})));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  watched = watchedSockets(PATIENCE)({ host: ['127.0.0.1'], port: [port] });
-  watched.on('error', () => {});
-  await once(watched, 'connect');
 });
 afterEach(() => {
   watched.destroy();
   for (const socket of accepted) socket.destroy();
   server.close();
 });
+
+async function watch(): Promise<void> {
+  const { port } = server.address() as AddressInfo;
+  watched = watchedSockets(PATIENCE)({ host: ['127.0.0.1'], port: [port] });
+  watched.on('error', () => {});
+  await once(watched, 'connect');
+}
 
 test('database: a process that cannot ask, having no descriptor left, does not take the server for gone', async () => {
   let asked = 0;
@@ -35,6 +38,7 @@ test('database: a process that cannot ask, having no descriptor left, does not t
   };
   opened.subscribe(fail);
   try {
+    await watch(); // it begins to ask by itself
     await expect.poll(() => asked).toBeGreaterThan(3);
     expect(watched.destroyed).toBe(false);
   } finally {
@@ -43,6 +47,7 @@ test('database: a process that cannot ask, having no descriptor left, does not t
 });
 
 test('database: a server that speaks TLS is left when it does, as it logs whoever goes before', async () => {
+  await watch();
   await expect.poll(() => accepted.length).toBe(2);
   const asking = accepted[1]!;
   await once(asking, 'data');
