@@ -58,3 +58,31 @@ test('database: a server that speaks TLS is left when it does, as it logs whoeve
   await expect.poll(() => accepted.length).toBeGreaterThan(2);
   expect(watched.destroyed).toBe(false);
 });
+
+test('database: of several hosts the first that can be reached is kept to; which one takes writes is looked for in turn', async () => {
+  const { port } = server.address() as AddressInfo;
+  const closed = createServer();
+  await once(closed.listen(0, '127.0.0.1'), 'listening');
+  const nobody = (closed.address() as AddressInfo).port;
+  await once(closed.close(), 'close');
+  const to = { host: ['127.0.0.1', '127.0.0.1', '127.0.0.1'], port: [nobody, port, nobody] };
+  const portOf = (socket: Socket): number => {
+    watched = socket.on('error', () => {});
+    return (socket as Socket & { port: number }).port;
+  };
+  const first = watchedSockets(PATIENCE);
+  expect(portOf(first(to))).toBe(nobody);
+  await new Promise((closed) => watched.once('close', closed));
+  for (let n = 0; n < 3; n++) {
+    expect(portOf(first(to))).toBe(port);
+    await once(watched, 'connect');
+    watched.destroy();
+  }
+  const inTurn = watchedSockets(PATIENCE);
+  const asked = Array.from({ length: 4 }, () => {
+    const at = portOf(inTurn({ ...to, target_session_attrs: 'read-write' }));
+    watched.destroy();
+    return at;
+  });
+  expect(asked).toEqual([nobody, port, nobody, nobody]);
+});

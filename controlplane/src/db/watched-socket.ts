@@ -22,10 +22,13 @@ const AWAY: ReadonlySet<string | undefined> = new Set([
   'ENETDOWN',
 ]);
 
-/** Those of the client's options that say where to connect; hosts are taken in turn. */
+/** Those of the client's options that say where to connect. */
 export interface Destination {
+  /** In order of preference. */
   readonly host: readonly string[];
   readonly port: readonly number[];
+  /** Which of the hosts is wanted is known only when it has been asked. */
+  readonly target_session_attrs?: string | null;
   /** Of a Unix socket; these are not watched. */
   readonly path?: string | false;
 }
@@ -40,14 +43,19 @@ export interface Patience {
 /** Makes the sockets of one pool. Those of the usual patience ask together. */
 export function watchedSockets(patience = PATIENCE): (to: Destination) => Socket {
   const machines = patience === PATIENCE ? MACHINES : new Machines(patience);
-  let next = 0;
-  return ({ host: hosts, port: ports, path }) => {
+  let current = 0;
+  return ({ host: hosts, port: ports, path, target_session_attrs: wanted }) => {
     if (typeof path === 'string') return connect(path);
-    const [host, port] = [hosts[next % hosts.length]!, ports[next % hosts.length]!];
-    next++;
+    const at = current;
+    const [host, port] = [hosts[at]!, ports[at]!];
+    const goOn = (): void => {
+      if (current === at) current = (at + 1) % hosts.length;
+    };
     const socket = new Socket();
+    if (typeof wanted === 'string') goOn();
+    else socket.once('close', goOn).once('connect', () => socket.off('close', goOn));
     // Not at once: where there is no way to an address it fails in this turn, and nobody listens yet.
-    queueMicrotask(() => socket.connect(port, host));
+    queueMicrotask(() => socket.destroyed || socket.connect(port, host));
     endWhenDeserted(socket, machines, patience.silenceMs);
     return Object.assign(socket, { host, port }); // the client names them in its errors, and to TLS
   };
