@@ -33,6 +33,7 @@ test('database: a process that cannot ask, having no descriptor left, does not t
   const opened = channel('net.client.socket');
   const fail = (message: unknown): void => {
     const { socket } = message as { socket: Socket };
+    if (socket === watched) return; // Node 24 tells of it, too
     asked++;
     process.nextTick(() => socket.destroy(Object.assign(new Error('no descriptor'), { code: 'EMFILE' })));
   };
