@@ -140,12 +140,13 @@ export class LiveCalls implements ExchangeObserver, OpenAccesses {
   }
 
   /**
-   * Ends fetches of results whose lines the spool has no room for, as one call can bring any number of them. What has
-   * been passed on is booked; the rest is when somebody fetches it again.
+   * Ends fetches of results whose lines the spool has no room for, or cannot write, as one call can bring any number of
+   * them. What has been passed on is booked; the rest is when somebody fetches it again.
    */
   endUnbookable(): void {
+    const { spool } = this.#deps;
     this.forEachOpen((x) => {
-      if (x.lines === null || !this.#deps.spool.isFullFor(x.routed.context.orgId)) return;
+      if (x.lines === null || !(spool.full || spool.isFullFor(x.routed.context.orgId))) return;
       if (x.errorClass === '') x.errorClass = 'spool_full';
       this.breakOff(x);
     });

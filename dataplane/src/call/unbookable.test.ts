@@ -14,7 +14,7 @@ const line = (n: number): string => {
   return `${JSON.stringify({ id: `batch_req_${n}`, response: { status_code: 200, body } })}\n`;
 };
 
-test('spool: where it is full for an organization, its fetches of results end, booked as far as they came, and nothing else', async () => {
+test('spool: where it is full for an organization or for all, fetches of results end, booked as far as they came, and nothing else', async () => {
   const upstream = await RawUpstream.start();
   const groups: ILineUsage[] = [];
   const sink = { appendLines: (lines: ILineUsage) => void groups.push(lines) };
@@ -40,6 +40,12 @@ test('spool: where it is full for an organization, its fetches of results end, b
   expect(gateway.records[0]).toMatchObject({ error: 'spool_full', status: 200, lined: true, circuitOutcome: 0 });
   expect(groups.flatMap(({ lines }) => lines!.map(({ id }) => id))).toEqual(['batch_req_1', 'batch_req_2']);
   expect(gateway.server.inflight).toBe(1);
+  gateway.spoolFullFor.clear();
+  const again = await begun(RESULT, line(3));
+  gateway.spoolFull = true; // for all, as when the disk takes nothing: lines would wait in memory
+  gateway.server.endUnbookable();
+  await again.ends();
+  await eventually(() => gateway.records.length === 2);
   other.socket.destroy();
   await gateway.stop();
   upstream.stop();
