@@ -145,7 +145,12 @@ export class Metrics implements CallMetrics, CountersMetrics {
     );
     gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
     gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
-    gauge('gateway_spool_full', '1 while new calls are refused', () => Number(figures.spool().full), 'max');
+    gauge(
+      'gateway_spool_full',
+      '1 while new calls are refused, of one organization at least',
+      () => Number(figures.spool().full),
+      'max',
+    );
     total('gateway_spool_write_errors_total', 'Failed spool writes', () => figures.spool().writeErrors);
     total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsShipped);
     total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);

@@ -58,4 +58,10 @@ export class SpoolShares {
     const org = this.#orgs.get(orgId);
     return org !== undefined && org.bytes >= FREE_RATIO * bytesFree;
   }
+
+  /** Whether that is so of any organization. */
+  isUsedUpForAny(bytesFree: number): boolean {
+    for (const orgId of this.#orgs.keys()) if (this.isUsedUp(orgId, bytesFree)) return true;
+    return false;
+  }
 }

@@ -203,8 +203,11 @@ test('spool: full for whoever fills it, which leaves the others an 8th, and open
   const spool = open(newRoot(), { bytesMax: 40_000, segmentAgeMs: 1e9 });
   const appendOf = (orgId: string) =>
     new Promise<void>((done) => spool.append({ id: uuidv7(1), orgId, path: 'x'.repeat(500) }, () => done()));
-  while (!spool.isFullFor('greedy')) await appendOf('greedy');
-  expect(spool.full).toBe(false);
+  while (!spool.isFullFor('greedy')) {
+    expect(spool.figures().full).toBe(false);
+    await appendOf('greedy');
+  }
+  expect([spool.full, spool.figures().full]).toEqual([false, true]);
   expect(spool.figures().bytesOnDisk).toBeGreaterThan(34_000);
   let others = 0;
   for (; !spool.isFullFor('other') && !spool.full; others++) await appendOf('other');
@@ -216,6 +219,21 @@ test('spool: full for whoever fills it, which leaves the others an 8th, and open
   await readAll(spool);
   while (!spool.isFullFor('other')) await appendOf('other');
   expect(spool.isFullFor('greedy')).toBe(false);
+  await spool.close();
+});
+
+test('spool: whom it is full for does not go on filling it with statistics of the refusals', async () => {
+  const spool = open(newRoot(), { bytesMax: 40_000 });
+  spool.appendLines({ orgId: 'greedy', lines: [{ id: 'x'.repeat(36_000) }] });
+  spool.flush();
+  const taken = (orgId: string) => [
+    spool.appendRejection({ id: 'r', orgId, count: 1 }),
+    spool.appendSighting({ id: 's', orgId }),
+  ];
+  expect([taken('greedy'), taken('other')]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
   await spool.close();
 });
 

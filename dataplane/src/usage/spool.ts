@@ -52,6 +52,7 @@ interface SpoolFigures {
   readonly bytesOnDisk: number;
   /** Age of the oldest thing not acknowledged, 0 when there is none. */
   readonly oldestAgeMs: number;
+  /** For one organization at least. */
   readonly full: boolean;
   readonly damagedBytes: number;
   readonly writeErrors: number;
@@ -126,8 +127,11 @@ export class Spool {
 
   /** True: new calls of this organization must be refused, others go on. */
   isFullFor(orgId: string): boolean {
-    const bytesFree = this.#bytesMax - this.#segments.bytesOnDisk;
-    return this.#segments.shares.isUsedUp(orgId, bytesFree);
+    return this.#segments.shares.isUsedUp(orgId, this.#bytesFree);
+  }
+
+  get #bytesFree(): number {
+    return this.#bytesMax - this.#segments.bytesOnDisk;
   }
 
   /**
@@ -154,16 +158,16 @@ export class Spool {
     this.#add(FIELD.lines, LineUsage.encode(lines).finish(), lines.orgId);
   }
 
-  /** Statistics: not taken while the spool is full. Returns whether it was. */
+  /** Statistics: not taken while the spool is full, nor of whom it is full for. Returns whether it was. */
   appendRejection(count: IRejectionCount): boolean {
-    if (this.full) return false;
+    if (this.full || this.isFullFor(count.orgId ?? '')) return false;
     this.#add(FIELD.rejection, RejectionCount.encode(count).finish(), count.orgId);
     return true;
   }
 
   /** Statistics, like {@link appendRejection}. */
   appendSighting(sighting: IAddressSighting): boolean {
-    if (this.full) return false;
+    if (this.full || this.isFullFor(sighting.orgId ?? '')) return false;
     this.#add(FIELD.sighting, AddressSighting.encode(sighting).finish(), sighting.orgId);
     return true;
   }
@@ -174,7 +178,7 @@ export class Spool {
       bytesUnacknowledged: this.#segments.bytesUnacknowledged + this.#stuckBytes,
       bytesOnDisk: this.#segments.bytesOnDisk,
       oldestAgeMs: head === null ? 0 : Math.max(0, this.#now() - head.createdMs),
-      full: this.full,
+      full: this.full || this.#segments.shares.isUsedUpForAny(this.#bytesFree),
       damagedBytes: this.#damagedBytes,
       writeErrors: this.#writeErrors,
     };
