@@ -180,12 +180,14 @@ export class Idempotency {
     return new Promise((resolve, reject) => {
       let finish: { resolve(): void; reject(error: unknown): void } | null = null;
       const work = async (tx: Tx): Promise<void> => {
-        if (!(await store.tryLockKey(tx, identity))) throw new StillRunning();
+        const isOurs = await store.tryLockKey(tx, identity);
+        // Looked for in any case: who holds the lock may only be giving the answer again.
         const kept = await store.loadAnswer(tx, identity);
         if (kept !== null) {
           resolve({ kept });
           return;
         }
+        if (!isOurs) throw new StillRunning();
         let conclude: Opened['conclude'] = ignore;
         const concluded = new Promise<Parameters<Opened['conclude']>[0]>((taken) => {
           conclude = taken;

@@ -1,5 +1,6 @@
 /** The same POST twice under one Idempotency-Key happens once; nothing secret is kept for it. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { tryLockKey } from '@acg/controlplane/auth/idempotency-store';
 import type { Service } from '@acg/controlplane/service';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
@@ -45,6 +46,19 @@ test('the same call again gets the first answer again, and happens once', async 
   expect((await post(owner, randomUUID(), '/v1/projects', { name: 'Once' })).body.project.id).not.toBe(
     first.body.project.id,
   );
+});
+
+test('what has been answered is answered again while the answer is on its way to somebody else, too', async () => {
+  const owner = await plane().member('owner');
+  const key = randomUUID();
+  const first = await post(owner, key, '/v1/projects', { name: 'Once' });
+  const { orgId, userId } = owner;
+  const keyHash = createHash('sha256').update(key).digest();
+  // As a control plane does that is just now giving the answer again.
+  const release = await holdLock(sql(), (tx) => tryLockKey(tx, { orgId, actorId: userId, keyHash }));
+  const again = await post(owner, key, '/v1/projects', { name: 'Once' });
+  await release();
+  expect([again.status, again.body]).toEqual([201, first.body]);
 });
 
 test('another body or another path under the same key is 409, and happens not at all', async () => {
