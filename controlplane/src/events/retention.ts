@@ -1,4 +1,5 @@
 /** Old events, deliveries and facts are deleted, so that no table grows for ever. */
+import { NIL_UUID } from '@acg/base/uuid';
 import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import type { Sql } from '../db/sql.js';
 
@@ -6,13 +7,14 @@ import type { Sql } from '../db/sql.js';
 const KEEP_DAYS = 30;
 /** Finished deliveries of an endpoint beyond these go before their time: one call can make a hundred. */
 const KEEP_PER_ENDPOINT = 20_000;
+/** Where an endpoint has too many is found by counting, seconds each from a slow disk, and a statement has a minute. */
+const ENDPOINTS_PER_STEP = 5;
 /** Facts of a month cannot come up again after the next one. */
 const FACT_KEEP_DAYS = 62;
 
 /** Deletes what is too old or too much, at most some 100 000 rows per table, or endpoint, and call. */
 export async function pruneEvents(sql: Sql, keepPerEndpoint = KEEP_PER_ENDPOINT): Promise<void> {
   await sql`delete from webhook_previous_secrets where until < now()`;
-  await trimDeliveries(sql, keepPerEndpoint);
   await deleteInSteps(async () => {
     const rows = await sql`
       delete from webhook_deliveries where id in (
@@ -34,22 +36,38 @@ export async function pruneEvents(sql: Sql, keepPerEndpoint = KEEP_PER_ENDPOINT)
          limit ${ROWS_PER_STEP} for update skip locked)`;
     return rows.count;
   });
+  await trimDeliveries(sql, keepPerEndpoint);
 }
 
 async function trimDeliveries(sql: Sql, keep: number): Promise<void> {
-  const over = await sql<{ endpointId: string; at: string; id: string }[]>`
-    select e.id as "endpointId", first.at, first.id from webhook_endpoints e cross join lateral (
-      select created_at::text as at, id from webhook_deliveries where endpoint_id = e.id
-       order by created_at desc, id desc offset ${keep} limit 1) first`;
-  for (const { endpointId, at, id } of over) {
-    await deleteInSteps(async () => {
-      const rows = await sql`
-        delete from webhook_deliveries where id in (
-          select id from webhook_deliveries
-           where endpoint_id = ${endpointId} and status <> 'pending'
-             and (created_at, id) <= (${at}::text::timestamptz, ${id})
-           order by created_at desc, id desc limit ${ROWS_PER_STEP} for update skip locked)`;
-      return rows.count;
-    });
+  for (let after: string | undefined = NIL_UUID; after !== undefined; ) {
+    const endpoints: FirstBeyond[] = await sql<FirstBeyond[]>`
+      select e.id as "endpointId", first.at, first.id
+        from (select id from webhook_endpoints where id > ${after} order by id limit ${ENDPOINTS_PER_STEP}) e
+        left join lateral (
+          select created_at::text as at, id from webhook_deliveries where endpoint_id = e.id
+           order by created_at desc, id desc offset ${keep} limit 1) first on true
+       order by e.id`;
+    for (const first of endpoints) if (first.id !== null) await trimEndpoint(sql, first);
+    after = endpoints.at(-1)?.endpointId;
   }
+}
+
+/** The newest of an endpoint's deliveries that are too many; nulls: there are none. */
+interface FirstBeyond {
+  readonly endpointId: string;
+  readonly at: string | null;
+  readonly id: string | null;
+}
+
+function trimEndpoint(sql: Sql, { endpointId, at, id }: FirstBeyond): Promise<void> {
+  return deleteInSteps(async () => {
+    const rows = await sql`
+      delete from webhook_deliveries where id in (
+        select id from webhook_deliveries
+         where endpoint_id = ${endpointId} and status <> 'pending'
+           and (created_at, id) <= (${at}::text::timestamptz, ${id})
+         order by created_at desc, id desc limit ${ROWS_PER_STEP} for update skip locked)`;
+    return rows.count;
+  });
 }

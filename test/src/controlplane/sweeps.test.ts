@@ -25,7 +25,9 @@ import { pruneInvitations } from '@acg/controlplane/members/store';
 import { pruneInvalidations } from '@acg/controlplane/watch/invalidation-feed';
 import { registerDataPlane } from '@acg/controlplane/watch/registrations';
 import { expect, test } from 'vitest';
+import { holdLock } from '../held-lock.js';
 import { useTestDatabase } from '../test-database.js';
+import { until } from '../until.js';
 
 const database = useTestDatabase();
 const SOURCES = fileURLToPath(new URL('../../../controlplane/src', import.meta.url));
@@ -266,4 +268,17 @@ test.each([
   await usage(sql);
   expect((await sql.unsafe(`select 1 from ${table} where ${column} < now() - interval '29 days'`)).length).toBe(0);
   await sql.unsafe(`drop trigger small on ${table}; drop function refuse_large()`);
+});
+
+test('sweeps: what is too old goes first, however long it takes to find the endpoints that have too many deliveries', async () => {
+  const { sql } = database();
+  await sql`
+    with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)
+    insert into events (id, org_id, event, data, fanned_out_at)
+    select ${uuid()}, id, 'old', '{}', now() - interval '31 days' from org`;
+  const release = await holdLock(sql, (tx) => tx`lock webhook_endpoints in access exclusive mode`);
+  const swept = pruneEvents(sql);
+  await until('the old event is gone', async () => (await sql`select 1 from events where event = 'old'`).length === 0);
+  await release();
+  await swept;
 });

@@ -236,6 +236,7 @@ test('queue: a result without the lease is written nowhere, and does not count a
 test('fairness: of an endpoint’s finished deliveries the newest stay, and what is pending does', async () => {
   const orgId = await organization();
   await backlog(orgId, 3, 1);
+  await backlog(await organization(), 20, 0); // more than are looked at together
   const ids = await sql()<{ id: string }[]>`select id from webhook_endpoints where org_id = ${orgId}`;
   const [mixed, few, many] = ids.map(({ id }) => id) as [string, string, string];
   await sql()`delete from webhook_deliveries where org_id = ${orgId}`;
