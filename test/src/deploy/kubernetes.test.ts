@@ -128,3 +128,23 @@ test('Kubernetes: with what the printed steps make, both planes take their confi
     expect(config.trustedProxyCidrs).toEqual([]);
   }
 });
+
+test('Kubernetes: a pod takes calls until nobody sends it any, and has the time to end them', () => {
+  const all = keyed(kustomized);
+  const env = {
+    DATABASE_URL: 'postgres://u:p@h/d',
+    MASTER_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+    JWT_SECRET: 'x'.repeat(32),
+    INTERNAL_TOKEN: 'x'.repeat(32),
+  };
+  for (const [workload, config] of [
+    [all['Deployment controlplane']!, loadControlPlane(env)],
+    [all['StatefulSet dataplane']!, loadDataPlane(env)],
+  ] as const) {
+    const { terminationGracePeriodSeconds, containers } = workload.spec.template.spec;
+    // SIGTERM closes the port at once, and whoever balances hears only then that the pod is about to end.
+    const [program, seconds] = containers[0].lifecycle?.preStop.exec.command ?? [];
+    expect([program, Number(seconds)]).toEqual(['sleep', 5]);
+    expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + config.drainTimeoutMs / 1_000 + 5);
+  }
+});
