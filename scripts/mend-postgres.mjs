@@ -6,6 +6,7 @@
 // - What is asked between its error and its end is never answered.
 // - What it asks itself while a connection opens, the types of arrays, fails where nobody can catch it: the process ends.
 // - A reserved one that was lost goes back among the open ones and fails every query that it is given.
+// - What the server said as it ended a connection under a query is told again to the first query of the next connection.
 // Here every such query fails with CONNECTION_CLOSED, and the connection is opened anew for the next one; one that does
 // not know the types of arrays is used for nothing.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -42,6 +43,14 @@ const EDITS = [
 `,
     `    ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     query = null
+`,
+  ],
+  [
+    `    socket.removeAllListeners()
+    socket = null
+`,
+    `    socket.removeAllListeners()
+    socket = errorResponse = null
 `,
   ],
   [

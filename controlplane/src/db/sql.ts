@@ -85,7 +85,11 @@ const AWAY = new Set(
 
 /** Postgres cannot be reached, is starting or stopping, or does not take this now: it may in a moment. */
 export const isDatabaseAway = (error: unknown): boolean =>
-  error instanceof Error && AWAY.has((error as { code?: string }).code ?? '') && isOfPostgres(error);
+  isFatal(error) ||
+  (error instanceof Error && AWAY.has((error as { code?: string }).code ?? '') && isOfPostgres(error));
+
+/** The server ends this connection or does not open it, for whatever reason: no query's fault. */
+const isFatal = (error: unknown): boolean => error instanceof postgres.PostgresError && error.severity === 'FATAL';
 
 /** A refused connection to something else is not the database's. */
 const isOfPostgres = (error: Error): boolean =>

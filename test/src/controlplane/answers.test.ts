@@ -146,3 +146,26 @@ test('while the database is away everything that needs it is 503 with Retry-Afte
   await proxy.stop();
   await database.drop();
 });
+
+test('a database that takes no connections is away, too', async () => {
+  const database = await createTestDatabase();
+  const away = await startControlPlane({}, database);
+  const member = await away.member('owner');
+  const name = new URL(database.url.reveal()).pathname.slice(1);
+  const server = plane().database.sql;
+  await server`alter database ${server(name)} allow_connections false`;
+  await server`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+  await until('nobody is connected', async () => {
+    const rows = await server`
+      select 1 from pg_stat_activity where datname = ${name} and backend_type = 'client backend'`;
+    return rows.length === 0;
+  });
+  for (let i = 0; i < 3; i++) {
+    const answer = await member.call('GET', '/v1/projects');
+    expect([answer.status, answer.body]).toEqual([503, { error: 'the database is away: try again shortly' }]);
+  }
+  await server`alter database ${server(name)} allow_connections true`;
+  await until('it takes some', async () => (await member.call('GET', '/v1/projects')).status === 200);
+  await away.stop();
+  await database.drop();
+});

@@ -55,6 +55,23 @@ test('database: a transaction whose connection is lost under it fails, and the p
   }
 });
 
+test('database: what the server said as it ended a connection is not told to the query after that', async () => {
+  for (let i = 0; i < 3; i++) {
+    await serves();
+    const asked = expect(sql`select pg_sleep(60)`).rejects.toThrow(LOST);
+    await until('it is under way', async () => {
+      const rows = await database().sql`
+        select 1 from pg_stat_activity
+        where application_name = 'lost' and datname = current_database() and wait_event = 'PgSleep'`;
+      return rows.length === 1;
+    });
+    await lose();
+    await asked;
+    await nextTurn();
+    expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+  }
+});
+
 /** A pool of one connection, and the way to the database that it takes. */
 async function throughProxy(patience?: Patience): Promise<{ way: TcpProxy; pool: Sql; stop(): Promise<void> }> {
   const url = new URL(database().url.reveal());
