@@ -66,6 +66,11 @@ export class Segments {
     return this.#list.find((segment) => segment.acknowledged < segment.bytes) ?? null;
   }
 
+  /** Whether the segment's file is still there, as far as this process is concerned. */
+  has(segment: Segment): boolean {
+    return this.#list.includes(segment);
+  }
+
   /** Takes over the files that lie in a directory whose lock the caller holds. Returns how many. */
   adopt(home: WorkerDirectory): number {
     const found: Segment[] = [];

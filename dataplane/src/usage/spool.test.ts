@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   truncateSync,
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { ReportUsageRequest } from '@acg/proto/messages';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Spool, type SpoolBatch, type SpoolOptions } from './spool.js';
 
 const log = createLogger('test', 'silent');
@@ -35,6 +36,14 @@ async function readAll(spool: Spool): Promise<string[]> {
     spool.acknowledge(batch);
   }
   return ids;
+}
+/** '' of one that is closed meanwhile. */
+function pathOfDescriptor(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
 }
 const segmentPaths = (root: string) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -243,6 +252,39 @@ test('spool: lines of results count as whose they are', async () => {
   await new Promise<void>((done) => spool.append({ id: uuidv7(1), orgId: 'other' }, () => done()));
   expect(['greedy', 'other', 'third'].map((orgId) => spool.isFullFor(orgId))).toEqual([true, false, false]);
   await spool.close();
+});
+
+describe.runIf(process.platform === 'linux')('spool: a deleted file is not kept open, and so takes no room', () => {
+  const openSegments = (root: string) =>
+    readdirSync('/proc/self/fd')
+      .map(pathOfDescriptor)
+      .filter((path) => path.startsWith(root) && path.includes('.seg'));
+
+  test('when all of it is acknowledged', async () => {
+    const root = newRoot();
+    const spool = open(root, { segmentAgeMs: 0 });
+    await append(spool, 'a');
+    await readAll(spool);
+    expect(segmentPaths(root)).toEqual([]);
+    await expect.poll(() => openSegments(root)).toEqual([]);
+    await spool.close();
+  });
+
+  test('when it has become old while the file system refuses', async () => {
+    const root = newRoot();
+    let nowMs = 1;
+    const spool = open(root, { now: () => nowMs, retryMs: 5 });
+    await append(spool, 'a');
+    await readAll(spool);
+    expect(openSegments(root)).not.toEqual([]);
+    const worker = join(root, 'worker-0');
+    rmSync(worker, { recursive: true });
+    writeFileSync(worker, ''); // a file in the place of the directory: no segment can be opened
+    nowMs = 1e6;
+    expect(await append(spool, 'b')).toBeInstanceOf(Error);
+    await expect.poll(() => openSegments(root)).toEqual([]);
+    await spool.close();
+  });
 });
 
 test('spool: while the file system refuses, callers are told, the spool is full, and nothing is lost', async () => {

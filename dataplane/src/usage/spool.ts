@@ -11,6 +11,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
 import { usageRecordBytesMax } from '@acg/proto/generated/usage-record';
 import {
@@ -323,6 +324,7 @@ export class Spool {
       try {
         this.#segments.append(bytes, this.#now());
       } catch {
+        this.#letGo();
         return; // still refused; the next tick tries again
       }
       this.#stuck.shift();
@@ -336,6 +338,7 @@ export class Spool {
   };
 
   #measure(): void {
+    this.#letGo();
     const bytes = this.#segments.bytesOnDisk;
     const atCap = this.#atCap ? bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;
     if (atCap === this.#atCap) return;
@@ -362,6 +365,11 @@ export class Spool {
       this.#segments.abandon(segment);
       return null;
     }
+  }
+
+  /** A deleted file takes its room as long as it is open, and on a full disk that may be all the room there is. */
+  #letGo(): void {
+    if (this.#reader !== null && !this.#segments.has(this.#reader.segment)) this.#closeReader().catch(ignore);
   }
 
   async #closeReader(): Promise<void> {
