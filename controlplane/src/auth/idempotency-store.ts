@@ -1,3 +1,4 @@
+import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import type { Sql, Tx } from '../db/sql.js';
 
 const LIFETIME_S = 86_400;
@@ -49,8 +50,12 @@ export async function keepAnswer(tx: Tx, { orgId, actorId, keyHash }: KeyIdentit
             ${answer.status}, ${answer.body})`;
 }
 
-export async function pruneAnswers(sql: Sql): Promise<void> {
-  await sql`delete from idempotency_keys where (org_id, actor_id, key_hash) in (
-    select org_id, actor_id, key_hash from idempotency_keys
-     where created_at < now() - make_interval(secs => ${LIFETIME_S}) limit 10000)`;
+export function pruneAnswers(sql: Sql): Promise<void> {
+  return deleteInSteps(async () => {
+    const gone = await sql`
+      delete from idempotency_keys where (org_id, actor_id, key_hash) in (
+        select org_id, actor_id, key_hash from idempotency_keys
+         where created_at < now() - make_interval(secs => ${LIFETIME_S}) limit ${ROWS_PER_STEP})`;
+    return gone.count;
+  });
 }

@@ -270,6 +270,16 @@ test.each([
   await sql.unsafe(`drop trigger small on ${table}; drop function refuse_large()`);
 });
 
+test('sweeps: of the answers kept for keys, as many go in a sweep as many organizations make in its time', async () => {
+  const { sql } = database();
+  await sql`
+    with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)
+    insert into idempotency_keys (org_id, actor_id, key_hash, salt, fingerprint, secret_hashes, status, body, created_at)
+    select id, id, int4send(n), '', '', '{}', 201, '', now() - interval '25 hours' from org, generate_series(1, 25000) n`;
+  await pruneAnswers(sql);
+  expect(await sql`select 1 from idempotency_keys where created_at < now() - interval '24 hours'`).toHaveLength(0);
+});
+
 test('sweeps: what is too old goes first, however long it takes to find the endpoints that have too many deliveries', async () => {
   const { sql } = database();
   await sql`
