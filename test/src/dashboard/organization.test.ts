@@ -229,6 +229,7 @@ test('settings: an organization is deleted by its name; the only one is not, and
 test('settings: another organization is made from the menu, and the session is in it', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
   await page.getByRole('menuitem', { name: 'New organization' }).click();
   const dialog = page.getByRole('dialog', { name: 'New organization' });

@@ -95,8 +95,7 @@ test('forgery: a page of another host, and of another port of the same host, cha
     await page.evaluate(post);
     await page.close();
   }
-  await visitor.page.reload();
-  await visitor.settled();
+  await visitor.goto('/');
   await visitor.page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
   const cookies = await visitor.context.cookies(visitor.url);
   const headers = {

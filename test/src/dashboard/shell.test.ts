@@ -12,6 +12,7 @@ test('shell: overview without any traffic', async () => {
 test('shell: menu, theme, palette and keyboard help can be used and read', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   const scheme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme');
   await page.getByRole('button', { name: 'Theme' }).click();
   await visitor.inspect('theme-menu');
@@ -36,6 +37,7 @@ test('shell: menu, theme, palette and keyboard help can be used and read', async
 test('shell: the palette finds agents, keys by their beginning, projects, and a call by its request id', async () => {
   const { visitor, email, password } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
@@ -79,6 +81,7 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
 test('shell: g and a letter goes there, but not while somebody types; / is the search, ? the list', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   const goes = async (letter: string, title: string) => {
     await page.keyboard.press('g');
     await page.keyboard.press(letter);
@@ -147,6 +150,7 @@ test('shell: an address that is nobody’s says so', async () => {
 test('shell: while the gateway does not answer, a banner says so; when it does again, the banner goes', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   await page.route('**/v1/**', (route) => route.abort());
   visitor.expectFailure(0, /./);
   await page.getByText('24h').click();
@@ -175,6 +179,7 @@ test('shell: a change that got no answer is not asked again by itself, and says 
 test('shell: on a phone the navigation is a drawer', async () => {
   const { visitor } = await dashboard().owner();
   const { page } = visitor;
+  await visitor.goto('/');
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole('button', { name: 'Navigation' }).click();
   await page.getByRole('link', { name: 'Overview' }).last().click();
