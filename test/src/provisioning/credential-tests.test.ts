@@ -53,9 +53,10 @@ beforeAll(async () => {
   tenant = await stack.tenant();
 });
 afterAll(async () => {
-  await stack?.stop();
+  // First what hangs, which the control plane would wait for.
   provider.closeAllConnections();
   provider.close();
+  await stack?.stop();
 });
 
 const ask = (providerSlug: string, credentials: object) =>

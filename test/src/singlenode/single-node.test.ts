@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
 import { until } from '../stack.js';
@@ -11,6 +11,8 @@ import { NodeProcess, processesOf } from './node-process.js';
 
 const nodes: NodeProcess[] = [];
 const directories: string[] = [];
+/** Where a gateway has run and was stopped: its database need not be made again. Each test leaves it as it was. */
+let used: string | null = null;
 
 /** `mode` 0700: closed to the user that runs Postgres when we are root, as root's home is. */
 const dataDirectory = (mode = 0o711): string => {
@@ -30,6 +32,21 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.end('SIGTERM')));
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
+
+afterAll(() => {
+  if (used !== null) rmSync(join(used, '..'), { recursive: true, force: true });
+});
+
+async function usedDirectory(): Promise<string> {
+  if (used !== null) return used;
+  const dataDir = dataDirectory();
+  const node = launch(dataDir);
+  await node.ready();
+  expect(await node.end('SIGTERM')).toBe(0);
+  directories.splice(directories.indexOf(join(dataDir, '..')), 1);
+  used = dataDir;
+  return used;
+}
 
 async function json(url: string, token: string | null, body?: unknown) {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -134,7 +151,7 @@ test.runIf(process.getuid?.() === 0)(
 );
 
 test('single node: a second start on the same data directory is refused and changes nothing', async () => {
-  const dataDir = dataDirectory();
+  const dataDir = await usedDirectory();
   await launch(dataDir).ready();
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8');
   const second = launch(dataDir);
@@ -157,7 +174,8 @@ test.each([
   ['DATAPLANE_METRICS_PORT', (port: number) => String(port)],
 ])('single node: a port in use (%s) stops the start with one line that names it', async (variable, value) => {
   const { server, port } = await occupy();
-  const dataDir = dataDirectory();
+  // One of them at the very first start.
+  const dataDir = variable === 'DATAPLANE_PORT' ? dataDirectory() : await usedDirectory();
   const node = launch(dataDir, { [variable]: value(port) });
   const code = await node.exited();
   server.close();
@@ -168,28 +186,26 @@ test.each([
 });
 
 test.each([
-  ['secrets.json lost', (dir: string) => rmSync(join(dir, 'secrets.json')), 'restore that file'],
-  ['secrets.json damaged', (dir: string) => writeFileSync(join(dir, 'secrets.json'), '{'), 'is damaged'],
+  ['secrets.json lost', (file: string) => rmSync(file), 'restore that file'],
+  ['secrets.json damaged', (file: string) => writeFileSync(file, '{'), 'is damaged'],
 ])('single node: a corrupt data directory (%s) is refused, nothing is overwritten', async (_name, damage, message) => {
-  const dataDir = dataDirectory();
-  const node = launch(dataDir);
-  await node.ready();
-  expect(await node.end('SIGTERM')).toBe(0);
-  damage(dataDir);
-  const before = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
+  const dataDir = await usedDirectory();
+  const file = join(dataDir, 'secrets.json');
+  const secrets = readFileSync(file);
+  const { mode } = statSync(file);
+  damage(file);
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : null;
   const again = launch(dataDir);
-  expect(await again.exited()).toBe(73);
+  const code = await again.exited();
+  const after = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  writeFileSync(file, secrets, { mode });
+  expect(code).toBe(73);
   expect(again.output).toContain(message);
-  const after = existsSync(join(dataDir, 'secrets.json')) ? readFileSync(join(dataDir, 'secrets.json'), 'utf8') : null;
   expect(after).toBe(before);
 });
 
 test('single node: a wrong master key is refused with one line', async () => {
-  const dataDir = dataDirectory();
-  const node = launch(dataDir);
-  await node.ready();
-  await node.end('SIGTERM');
-  const wrong = launch(dataDir, { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
+  const wrong = launch(await usedDirectory(), { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
   expect(await wrong.exited()).not.toBe(0);
   expect(wrong.output).toMatch(/MASTER_KEYS/);
 });

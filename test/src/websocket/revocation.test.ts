@@ -27,10 +27,11 @@ beforeAll(async () => {
   tenant = await stack.tenant();
 });
 afterAll(async () => {
-  await stack?.stop();
-  await provider.close();
+  // First what does not end by itself, which the data plane would wait for.
   endless.closeAllConnections();
   endless.close();
+  await stack?.stop();
+  await provider.close();
 });
 
 interface Joined {
