@@ -105,6 +105,16 @@ export class EnvReader {
       .filter((part) => part !== '');
   }
 
+  /** An address to listen on. */
+  hostAndPort(name: string, fallback: string): string {
+    const raw = this.optional(name);
+    if (raw === null) return fallback;
+    const port = /^\S+:(\d{1,5})$/.exec(raw)?.[1];
+    if (port !== undefined && Number(port) <= 65_535) return raw;
+    this.problem(`${name} must be host:port, not ${quote(raw)}`);
+    return fallback;
+  }
+
   /** Address ranges, comma separated. */
   cidrs(name: string): readonly string[] {
     const cidrs = this.list(name, []);

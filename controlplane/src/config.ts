@@ -59,7 +59,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvReader(env);
   const host = read.string('CONTROLPLANE_HOST', '127.0.0.1');
   const port = read.int('CONTROLPLANE_PORT', { fallback: 8080, min: 0, max: 65_535 });
-  const grpcListen = read.string('GRPC_LISTEN', '127.0.0.1:9090');
+  const grpcListen = read.hostAndPort('GRPC_LISTEN', '127.0.0.1:9090');
   const ms = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
   const count = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: 1_000_000_000 });
   const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');

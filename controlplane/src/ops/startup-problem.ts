@@ -5,14 +5,19 @@
 import { maskSecrets } from '@acg/base/log';
 import type { Secret } from '@acg/base/secret';
 
-const CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ECONNRESET']);
+const CONNECTION = new Set(
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN ETIMEDOUT CONNECT_TIMEOUT EHOSTUNREACH ECONNRESET'.split(' '),
+);
 const LOGIN = new Set(['28P01', '28000', '3D000']);
 
 export function startupProblem(error: unknown, databaseUrl: Secret): string {
-  const { code, message } = error as { code?: string; message?: string };
+  const { code, message, syscall, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
   const text = maskSecrets(message ?? String(error));
   if (code === 'EADDRINUSE') {
     return `${text}: stop the other process, or set CONTROLPLANE_PORT, GRPC_LISTEN or CONTROLPLANE_METRICS_PORT to a free port`;
+  }
+  if (syscall === 'listen' || (hostname !== undefined && !databaseUrl.reveal().includes(hostname))) {
+    return `${text}: check CONTROLPLANE_HOST, CONTROLPLANE_PORT, GRPC_LISTEN and CONTROLPLANE_METRICS_HOST`;
   }
   if (code !== undefined && CONNECTION.has(code)) {
     return `cannot reach the database at ${databaseAddress(databaseUrl)} (${code}): check DATABASE_URL and that Postgres runs`;
