@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import Fastify from 'fastify';
+import { afterEach, expect, test, vi } from 'vitest';
 import { TooManyAttempts } from '../domain/errors.js';
-import { WriteAllowance } from './write-allowance.js';
+import type { Actor } from './access.js';
+import { addWriteAllowance, WriteAllowance } from './write-allowance.js';
+
+afterEach(() => void vi.useRealTimers());
 
 const MIB = 1_048_576;
 
@@ -74,4 +78,19 @@ test('writes: one that has taken little itself is told of the time after which w
   expect(waitS).toBeGreaterThan(1);
   expect(refusal((waitS - 1) * 1_000)?.retryAfterSeconds).toBe(1);
   expect(refusal(waitS * 1_000)).toBeNull();
+});
+
+test('writes: a clock that is set back refuses nobody', async () => {
+  const app = Fastify();
+  app.decorateRequest('actor');
+  app.addHook('onRequest', async (request) => {
+    request.actor = { orgId: 'a', userId: 'one', token: null } as Actor;
+  });
+  addWriteAllowance(app);
+  app.post('/', { config: { access: 'admin' } }, async () => 'done');
+  const write = async (): Promise<number> => (await app.inject({ method: 'POST', url: '/' })).statusCode;
+  vi.useFakeTimers({ toFake: ['Date'] });
+  expect(await write()).toBe(200);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  expect(await write()).toBe(200);
 });

@@ -22,7 +22,7 @@ const ACTORS_MAX = 50_000;
 const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 export class WriteAllowance {
-  /** Organization → Unix ms at which its allowance is whole again. */
+  /** Organization → ms of a clock that nobody sets, at which its allowance is whole again. */
   readonly #wholeAtMs = new LRUCache<string, number>({ max: ORGS_MAX });
   /** Organization and who acts for it → the same, had nobody else taken anything. */
   readonly #ownWholeAtMs = new LRUCache<string, number>({ max: ACTORS_MAX });
@@ -51,7 +51,7 @@ export function addWriteAllowance(app: FastifyInstance): void {
     const { access = 'public' } = request.routeOptions.config;
     if (access === 'public' || access === 'session' || FREE_METHODS.has(request.method)) return;
     const { orgId, userId, token } = request.actor;
-    allowance.take(orgId, token?.id ?? userId, bodyBytesOf(request), Date.now());
+    allowance.take(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
   });
 }
 
