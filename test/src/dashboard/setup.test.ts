@@ -94,6 +94,32 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await visitor.inspect('overview-first-call');
 });
 
+test('setup: without a mouse the focus goes on with each step', async () => {
+  const { visitor } = await dashboard().owner();
+  const { page } = visitor;
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  const press = (name: string) => page.getByRole('button', { name }).press('Enter');
+  await visitor.goto('/setup');
+  await page.getByLabel('Name', { exact: true }).fill('Keys only');
+  await page.getByLabel('Name', { exact: true }).press('Enter');
+  await expect.poll(focused).toBe('Give the gateway the provider’s key');
+  await press('Use the stand-in');
+  await expect.poll(focused).toBe('Give the agent its token');
+  await press('Make the token');
+  await expect.poll(focused).toMatch(/^acg_[0-9a-f]+$/);
+  const token = await focused();
+  await press('I stored it, go on');
+  await expect.poll(focused).toBe('Make the first call');
+
+  // The call that arrives takes away what the focus was on.
+  await page.getByRole('button', { name: 'Copy without token' }).focus();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`;
+  const body = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] });
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+  await expect.poll(focused).toBe('Open the dashboard');
+});
+
 test('setup: it goes on where somebody left, and a refused call says what to do', async () => {
   const { visitor, email, password } = await dashboard().owner();
   const { page } = visitor;

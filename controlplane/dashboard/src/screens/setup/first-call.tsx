@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import { api } from '../../api/api.js';
 import { useConfig } from '../../api/session.js';
 import { cents, count, milliseconds } from '../../format/format.js';
+import { useFocusHere } from '../../parts/focus-here.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
 import { GATEWAY_PLACE, TOKEN_PLACE } from '../../parts/snippets.js';
 import { FirstRefusal } from './first-refusal.js';
@@ -47,30 +48,33 @@ export function FirstCall({ agentId, providerSlug, token, onStep }: FirstCallPro
 const readCalls = (agentId: string) => api.get('/v1/usage/logs', { params: { query: { agentId, limit: 1 } } });
 type Call = Awaited<ReturnType<typeof readCalls>>['logs'][number];
 
-const Arrived = ({ call }: { readonly call: Call }) => (
-  <Stack gap="md">
-    <Card className="acg-arrived" padding="md" role="status">
-      <Group gap="sm" wrap="nowrap" align="flex-start">
-        <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
-        <div>
-          <Text fw={600}>The first call is here: {call.status}</Text>
-          <Text size="sm" className="acg-numbers acg-break">
-            {call.model ?? call.path} · {count(call.tokensIn)} → {count(call.tokensOut)} tokens ·{' '}
-            {cents(call.costCents)} · {milliseconds(call.durationMs)}
-          </Text>
-        </div>
+function Arrived({ call }: { readonly call: Call }) {
+  const next = useFocusHere<HTMLAnchorElement>();
+  return (
+    <Stack gap="md">
+      <Card className="acg-arrived" padding="md" role="status">
+        <Group gap="sm" wrap="nowrap" align="flex-start">
+          <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
+          <div>
+            <Text fw={600}>The first call is here: {call.status}</Text>
+            <Text size="sm" className="acg-numbers acg-break">
+              {call.model ?? call.path} · {count(call.tokensIn)} → {count(call.tokensOut)} tokens ·{' '}
+              {cents(call.costCents)} · {milliseconds(call.durationMs)}
+            </Text>
+          </div>
+        </Group>
+      </Card>
+      <Group>
+        <Button component={Link} href="/" ref={next}>
+          Open the dashboard
+        </Button>
+        <Button component={Link} href={`/agents/${call.agentId}`} variant="default">
+          To the agent
+        </Button>
       </Group>
-    </Card>
-    <Group>
-      <Button component={Link} href="/">
-        Open the dashboard
-      </Button>
-      <Button component={Link} href={`/agents/${call.agentId}`} variant="default">
-        To the agent
-      </Button>
-    </Group>
-  </Stack>
-);
+    </Stack>
+  );
+}
 
 function Causes({ token }: { readonly token: string | null }) {
   const [long, setLong] = useState(false);

@@ -8,6 +8,7 @@ import { Check } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api/api.js';
 import { Failure } from '../../parts/failure.js';
+import { useFocusHere } from '../../parts/focus-here.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { useAccounts, useKeys } from '../../resources/agents.js';
@@ -115,33 +116,36 @@ interface StepProps {
   readonly children: ReactNode;
 }
 
-const Step = ({ number, title, done, open, onOpen, children }: StepProps) => (
-  <Card component="li" aria-current={open ? 'step' : undefined}>
-    <Group justify="space-between" wrap="nowrap">
-      <Group gap="sm" wrap="nowrap">
-        <span className="acg-step" data-done={done} data-open={open}>
-          {done ? <Check size={16} aria-label="done" /> : number}
-        </span>
-        <Title order={2} {...(open || done ? {} : { c: 'dimmed' })}>
-          {title}
-        </Title>
+function Step({ number, title, done, open, onOpen, children }: StepProps) {
+  const heading = useFocusHere<HTMLHeadingElement>(open);
+  return (
+    <Card component="li" aria-current={open ? 'step' : undefined}>
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap="sm" wrap="nowrap">
+          <span className="acg-step" data-done={done} data-open={open}>
+            {done ? <Check size={16} aria-label="done" /> : number}
+          </span>
+          <Title order={2} ref={heading} tabIndex={-1} {...(open || done ? {} : { c: 'dimmed' })}>
+            {title}
+          </Title>
+        </Group>
+        {!open && onOpen !== null && (
+          <Button
+            flex="none"
+            size="compact-sm"
+            variant="subtle"
+            onClick={onOpen}
+            aria-label={`${done ? 'Again' : 'Go to'}: ${title}`}
+          >
+            {done ? 'Again' : 'Go to'}
+          </Button>
+        )}
       </Group>
-      {!open && onOpen !== null && (
-        <Button
-          flex="none"
-          size="compact-sm"
-          variant="subtle"
-          onClick={onOpen}
-          aria-label={`${done ? 'Again' : 'Go to'}: ${title}`}
-        >
-          {done ? 'Again' : 'Go to'}
-        </Button>
+      {open && (
+        <Text component="div" mt="md">
+          {children}
+        </Text>
       )}
-    </Group>
-    {open && (
-      <Text component="div" mt="md">
-        {children}
-      </Text>
-    )}
-  </Card>
-);
+    </Card>
+  );
+}

@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CopyButton } from '../../parts/copy-button.js';
 import { Failure } from '../../parts/failure.js';
+import { useFocusHere } from '../../parts/focus-here.js';
 import { GuardedButton } from '../../parts/guarded-button.js';
 import { SnippetTabs } from '../../parts/snippet-tabs.js';
 import { useCreateKey } from '../../resources/agents.js';
@@ -15,6 +16,7 @@ interface TokenStepProps {
 
 export function TokenStep({ agentId, providerSlug, token, onToken, onDone }: TokenStepProps) {
   const create = useCreateKey();
+  const made = useFocusHere<HTMLPreElement>(token !== null);
   if (token === null) {
     return (
       <Stack gap="md">
@@ -43,7 +45,7 @@ export function TokenStep({ agentId, providerSlug, token, onToken, onDone }: Tok
         <Text size="sm">Copy it now and keep it where your secrets are. After a reload of this page it is gone.</Text>
       </Alert>
       <Group gap="sm" wrap="nowrap" align="flex-start">
-        <Code block className="acg-code" flex={1} tabIndex={0} data-secret>
+        <Code block className="acg-code" flex={1} tabIndex={0} data-secret ref={made}>
           {token}
         </Code>
         <CopyButton value={token} />
