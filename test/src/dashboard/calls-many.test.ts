@@ -11,6 +11,11 @@ const APART_MS = 5_000;
 const FAILS_EVERY = 50;
 const LIVE_ROWS = 100;
 const PAGE_ROWS = 50;
+const DAY_MS = 86_400_000;
+/** What leaves least room for the rest of the row. */
+const WIDE = { model: 'claude-opus-4-5-20251101', error: 'upstream_reset', tokensInUncached: 187_416 } as const;
+/** Of a path, in pixels. */
+const LEGIBLE = 100;
 
 /** An owner whose two agents made all those calls, the last one just now. */
 async function busyOwner() {
@@ -31,11 +36,13 @@ async function busyOwner() {
       const records = Array.from({ length: BATCH }, (_, i) => {
         const n = first + i;
         const status = n % FAILS_EVERY === 0 ? 502 : 200;
+        const oldest = n === CALLS - 1;
         return usageRecord({
+          ...(oldest ? WIDE : {}),
           orgId: login.body.orgId,
           agentId: agents[n % agents.length]!,
-          startedAtMs: nowMs - (n + 1) * APART_MS,
-          path: n === CALLS - 1 ? '/v1/the/very/first/call' : '/v1/chat/completions',
+          startedAtMs: nowMs - (n + 1) * APART_MS - (oldest ? DAY_MS : 0),
+          path: oldest ? '/v1/the/very/first/call' : '/v1/chat/completions',
           status,
           responseStatus: status,
         });
@@ -66,6 +73,7 @@ test('calls: among 7,000 the newest are shown, pages lead to the oldest, filters
   await page.getByRole('button', { name: 'Calls: page 140' }).click();
   await page.getByText('6,951–7,000 of 7,000').waitFor();
   await page.getByRole('row', { name: /the\/very\/first\/call/ }).waitFor();
+  expect((await page.getByTitle('POST /v1/the/very/first/call').boundingBox())!.width).toBeGreaterThan(LEGIBLE);
   await visitor.inspect('calls-many-last');
   await page.goBack();
   await page.getByText('1–50 of 7,000').waitFor();

@@ -52,7 +52,7 @@ async function scene() {
 }
 
 test('calls: they appear as they come, stop on pause, and each shows its details', async () => {
-  const { visitor, send } = await scene();
+  const { visitor, send, agentId } = await scene();
   const { page } = visitor;
   await visitor.goto('/calls');
   await page.getByText('No calls yet').waitFor();
@@ -81,6 +81,10 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
+
+  // The agent's own page says the same of each.
+  await visitor.visit(`/agents/${agentId}?tab=calls`, 'agent-calls-some');
+  await page.getByRole('row', { name: /500.*\/v1\/broken/ }).waitFor();
 });
 
 test('calls: filters stand in the address, and the back button takes them off', async () => {

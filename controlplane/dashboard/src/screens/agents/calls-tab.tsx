@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api.js';
 import { cents, count, milliseconds, NONE } from '../../format/format.js';
 import { Ago } from '../../parts/ago.js';
+import { CallStatus } from '../../parts/call-status.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { Nothing } from '../../parts/nothing.js';
 import { useSearchState } from '../../parts/search-state.js';
@@ -50,28 +51,19 @@ const readCalls = (query: { readonly agentId: string; readonly limit: number; re
   api.get('/v1/usage/logs', { params: { query } });
 type Row = Awaited<ReturnType<typeof readCalls>>['logs'][number];
 
-const FAILED_FROM = 400;
-
 const COLUMNS: readonly Column<Row>[] = [
   { header: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  {
-    header: 'Status',
-    cell: ({ status }) => (
-      <Text span inherit fw={600} c={status >= FAILED_FROM ? 'var(--acg-bad)' : 'var(--acg-good)'}>
-        {status}
-      </Text>
-    ),
-  },
+  { header: 'Status', cell: CallStatus },
   { header: 'Provider', cell: ({ providerSlug }) => providerSlug },
   {
     header: 'Call',
     cell: ({ method, path }) => (
-      <span className="acg-break">
+      <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
         {method} {path}
-      </span>
+      </Text>
     ),
   },
-  { header: 'Model', cell: ({ model }) => <span className="acg-break">{model ?? NONE}</span> },
+  { header: 'Model', cell: ({ model }) => model ?? NONE },
   { header: 'Tokens', numeric: true, cell: ({ tokensIn, tokensOut }) => `${count(tokensIn)} → ${count(tokensOut)}` },
   { header: 'Cost', numeric: true, cell: ({ costCents }) => cents(costCents) },
   { header: 'Took', numeric: true, cell: ({ durationMs }) => milliseconds(durationMs) },

@@ -6,10 +6,10 @@ import { Link } from 'wouter';
 import { api } from '../../api/api.js';
 import { useConfig } from '../../api/session.js';
 import { bytes, count, exactTime, milliseconds, NONE, usd } from '../../format/format.js';
+import { CallStatus } from '../../parts/call-status.js';
 import { CopyButton } from '../../parts/copy-button.js';
 import { Failure } from '../../parts/failure.js';
-import { StatusBadge } from '../../parts/status-badge.js';
-import { type CallFilters, type CallRow, costOf, toneOf } from './call-list.js';
+import { type CallFilters, type CallRow, costOf } from './call-list.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */
@@ -55,9 +55,7 @@ function Details({ call, onFilter }: { readonly call: CallRow; readonly onFilter
           {call.providerSlug} <Code>{call.method}</Code> {call.path}
         </Text>
         <Text size="sm" component="div" mt="xs">
-          <StatusBadge tone={toneOf(call)}>
-            {call.error === null ? String(call.status) : `${call.status} ${call.error}`}
-          </StatusBadge>
+          <CallStatus {...call} />
         </Text>
       </div>
       <Group gap="sm">

@@ -71,11 +71,6 @@ export function localTime(at: string): string {
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-export const toneOf = ({ status, error }: CallRow): 'good' | 'warn' | 'bad' => {
-  if (status >= 500 || error !== null) return 'bad';
-  return status >= 400 ? 'warn' : 'good';
-};
-
 /** US dollars. */
 export const costOf = ({ costCents }: CallRow): number => costCents / 100;
 export const latencyOf = ({ durationMs }: CallRow): string => milliseconds(durationMs);

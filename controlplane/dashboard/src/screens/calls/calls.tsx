@@ -2,13 +2,14 @@
 import { Button, Code, Group, Text } from '@mantine/core';
 import { Pause, Play } from 'lucide-react';
 import { usd } from '../../format/format.js';
+import { CallStatus } from '../../parts/call-status.js';
 import { DataTable } from '../../parts/data-table.js';
 import { Nothing } from '../../parts/nothing.js';
 import { PageHeader } from '../../parts/page-header.js';
 import { useSearchState } from '../../parts/search-state.js';
 import { StatusBadge } from '../../parts/status-badge.js';
 import { CallDrawer } from './call-drawer.js';
-import { CALL_FILTERS, type CallRow, costOf, filtersOf, latencyOf, localTime, PAGE_SIZE, toneOf } from './call-list.js';
+import { CALL_FILTERS, type CallRow, costOf, filtersOf, latencyOf, localTime, PAGE_SIZE } from './call-list.js';
 import { Filters } from './filters.js';
 import { SearchedTo } from './searched-to.js';
 import { useCalls } from './use-calls.js';
@@ -94,15 +95,12 @@ export function Calls() {
           {
             header: 'Call',
             cell: ({ method, path, providerSlug }) => (
-              <Text size="sm" span className="acg-break" lineClamp={2} title={`${method} ${path}`}>
+              <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
                 {providerSlug} <Code>{method}</Code> {path}
               </Text>
             ),
           },
-          {
-            header: 'Status',
-            cell: (call) => <StatusBadge tone={toneOf(call)}>{statusText(call)}</StatusBadge>,
-          },
+          { header: 'Status', cell: CallStatus },
           { header: 'Model', cell: ({ model }) => model ?? '–', wideOnly: true },
           { header: 'Tokens in → out', numeric: true, cell: tokensText },
           { header: 'Cost', numeric: true, cell: (call) => usd(costOf(call)) },
@@ -131,8 +129,6 @@ function stateOf(live: boolean, paused: boolean, waitSeconds: number): string {
   if (paused) return 'Live, waits while you read';
   return waitSeconds > 0 ? `Live, again in ${waitSeconds} s: many look at calls now` : 'Live';
 }
-
-const statusText = ({ status, error }: CallRow): string => (error === null ? String(status) : `${status} ${error}`);
 
 const tokensText = ({ tokensIn, tokensOut }: CallRow): string =>
   tokensIn + tokensOut === 0 ? '–' : `${tokensIn.toLocaleString('en-US')} → ${tokensOut.toLocaleString('en-US')}`;
