@@ -57,6 +57,16 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await page.waitForURL(`**/agents?project=${projectId}`);
   await page.getByRole('link', { name: 'Crawler' }).waitFor();
 
+  // Without a mouse: what is found takes Enter.
+  await look('crawl', /Crawler/);
+  await page
+    .locator('[data-action][data-selected]')
+    .filter({ hasText: 'Crawler' })
+    .filter({ hasText: 'Night shift' })
+    .waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/agents/${agentId}`);
+
   // A token as a whole is cut where it is pasted: it goes into no address and to no server.
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));

@@ -14,6 +14,8 @@ const REQUEST_ID = /^[0-9a-f-]{36}$/i;
 
 interface Found {
   readonly groups: SpotlightActionGroupData[];
+  /** Nothing comes any more that would stand above what is there. */
+  readonly complete: boolean;
   /** Where nothing is shown. */
   readonly none: string;
 }
@@ -42,7 +44,7 @@ export function useFound(typed: string, navigate: (path: string) => void): Found
   const failed = all.some(({ error }) => error !== null);
   const none = looking ? 'Looking …' : failed ? 'Not everything could be looked up: type again' : 'Nothing found';
   // What was found for another text is not offered for this one: Enter would lead there.
-  if (!asked.enabled || search !== typed.trim()) return { groups: [], none };
+  if (!asked.enabled || search !== typed.trim()) return { groups: [], complete: false, none };
   // The palette looks for what was typed in the keywords as well: what the server found is not sorted out again.
   const keywords = [typed];
   const calls = REQUEST_ID.test(search) ? [search.toLowerCase()] : [];
@@ -92,5 +94,5 @@ export function useFound(typed: string, navigate: (path: string) => void): Found
       })),
     },
   ].filter(({ actions }) => actions.length > 0);
-  return { groups, none };
+  return { groups, complete: !looking, none };
 }

@@ -21,6 +21,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const found = useFound(typed, navigate);
   useEffect(() => spotlight.open(), []);
+  const { complete } = found;
+  useEffect(() => {
+    if (complete) selectFirst();
+  }, [complete]);
   const screens: SpotlightActionData[] = NAVIGATION.flatMap(({ items }) =>
     items.map(({ path, label, icon: Icon }) => ({
       id: path,
@@ -74,4 +78,11 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       }}
     />
   );
+}
+
+/** For Enter: the kit does it when somebody types, and what the server finds comes later. */
+function selectFirst(): void {
+  if (document.querySelector('[data-action][data-selected]') !== null) return;
+  document.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
+  store.updateState((state) => ({ ...state, selected: 0 }));
 }
