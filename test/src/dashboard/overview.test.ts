@@ -140,7 +140,7 @@ test('overview: what needs somebody stands there in one answer, each with the wa
   await list.getByText('Credential refused').waitFor();
   await list.getByText('Budget of $0').waitFor();
   await list.getByText('Shut: every call is refused.').waitFor();
-  await list.getByText(/nightly of Unlimited ends in 3 days/).waitFor();
+  await list.getByText(/nightly of Unlimited ends in 3 days; calls with it are refused then\./).waitFor();
   await list.getByText(/Deliveries to https:\/\/example.com\/hook fail/).waitFor();
   await list.getByText('Nothing limits what Unlimited spends in a month.').waitFor();
   await visitor.inspect('overview-attention');

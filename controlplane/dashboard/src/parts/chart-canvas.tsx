@@ -13,6 +13,8 @@ const AXIS_WIDTH = 72;
 /** Of the axes' font, with the room beside the label. */
 const LETTER_WIDTH = 8;
 const AXIS_HEIGHT = 28;
+/** Else the first of its labels stands in the lowest of the other axis. */
+const AXIS_GAP = 12;
 /** Half of the widest label, which stands under the last bar. */
 const LABEL_ROOM = 44;
 const BUCKET_S = { hour: 3_600, day: 86_400 } as const;
@@ -61,6 +63,7 @@ export function ChartCanvas({
           {
             ...axis,
             size: AXIS_HEIGHT,
+            gap: AXIS_GAP,
             grid: { show: false },
             values: (_plot, ticks) => ticks.map((tick) => bucketLabel(tick * 1_000, interval)),
             space: interval === 'day' ? 60 : 100,

@@ -48,7 +48,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         rows={(data) => data}
         rowKey={({ id }) => id}
         columns={[
-          { header: 'Name', cell: (key) => key.name },
+          { header: 'Name', cell: ({ name }) => <span className="acg-name">{name}</span> },
           { header: 'Begins with', cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
           {
             header: 'Status',

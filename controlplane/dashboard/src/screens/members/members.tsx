@@ -91,7 +91,7 @@ export function Members() {
               header: 'Who',
               cell: ({ name, email, userId }) => (
                 <>
-                  <Text size="sm" fw={600} span display="block">
+                  <Text size="sm" fw={600} span display="block" className="acg-name">
                     {name ?? email}
                     {userId === me?.user?.id && ' (you)'}
                   </Text>

@@ -132,7 +132,7 @@ export function adviceOf(kind: Kind, thing: Thing): Advice {
         what: (
           <>
             <b>{name}</b>
-            {ofAgent} ends <Ago at={at} />.
+            {ofAgent} ends <Ago at={at} />; calls with it are refused then.
           </>
         ),
         way: { to: keys, label: 'Rotate it', about: name },
