@@ -55,7 +55,7 @@ export function pruneAnswers(sql: Sql): Promise<void> {
     const gone = await sql`
       delete from idempotency_keys where (org_id, actor_id, key_hash) in (
         select org_id, actor_id, key_hash from idempotency_keys
-         where created_at < now() - make_interval(secs => ${LIFETIME_S}) limit ${ROWS_PER_STEP})`;
+         where created_at < now() - make_interval(secs => ${LIFETIME_S}) limit ${ROWS_PER_STEP} for update skip locked)`;
     return gone.count;
   });
 }
