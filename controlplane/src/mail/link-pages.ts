@@ -106,6 +106,7 @@ input, select { margin: .25rem 0 1rem; padding: .5rem .75rem; font-weight: 400; 
   border: 1px solid var(--edge); }
 button { margin-bottom: .5rem; padding: .5rem; font-weight: 600; color: #fff; background: var(--chosen);
   border: 1px solid var(--chosen); cursor: pointer; }
+button + button { color: inherit; background: var(--field); border-color: var(--edge); }
 button:disabled { opacity: .6; cursor: default; }
 output { display: block; font-size: .875rem; overflow-wrap: anywhere; }
 output:not(:empty) { margin-top: .5rem; }
