@@ -67,6 +67,9 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   await page.getByRole('button', { name: 'Mail to me' }).click();
   await page.getByText('Your address is not confirmed yet').waitFor();
   expect(await page.getByLabel('Suspicious traffic').isDisabled()).toBe(true);
+  await visitor.inspect('alerts-mail-unconfirmed');
+  await page.getByRole('link', { name: 'Have it sent again' }).click();
+  await page.getByRole('button', { name: 'Send the link again' }).waitFor();
   await sql()`update users set email_verified_at = now() where email = ${email}`;
   await visitor.goto('/alerts');
   await page.getByRole('button', { name: 'Mail to me' }).click();

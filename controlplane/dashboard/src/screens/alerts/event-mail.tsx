@@ -1,7 +1,8 @@
 /** Which events the signed-in member gets by mail. */
-import { Alert, Button, Checkbox, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Checkbox, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { api } from '../../api/api.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
@@ -67,7 +68,10 @@ function Choice({ preference, onClose }: ChoiceProps) {
       <Text size="sm">To {email}, at most one mail in 15 minutes, with all that happened meanwhile.</Text>
       {!emailVerified && (
         <Alert color="yellow" variant="light" title="Your address is not confirmed yet">
-          Follow the link in the mail of your sign-up; until then no events are mailed.
+          Follow the link in the mail of your sign-up; until then no events are mailed.{' '}
+          <Anchor component={Link} href="/settings" inherit c="inherit" underline="always">
+            Have it sent again
+          </Anchor>
         </Alert>
       )}
       <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>

@@ -61,7 +61,7 @@ export function Thresholds({ onClose }: { readonly onClose: () => void }) {
                 <Text size="sm" fw={600} className="acg-break">
                   {agent.name}
                 </Text>
-                <Text size="sm" c="dimmed" ml="auto" ta="right">
+                <Text size="sm" c="dimmed" ml="auto" miw="4rem" ta="right">
                   {agent.usageThresholds.length === 0
                     ? 'nobody is told'
                     : `at ${agent.usageThresholds.map((n) => `${n}%`).join(', ')}`}
