@@ -10,16 +10,38 @@ const request = (startedAtMs: number, peer = '192.0.2.1', forwarded = ''): Excha
     res: { getRemoteAddressAsText: () => new TextEncoder().encode(peer).buffer },
   }) as unknown as Exchange;
 
-test('address watch: a busy token is looked at 50 times a second, each token by itself', () => {
+/** Unix ms of the looks at requests of that time, one token's and then another's. */
+function looksAt(times: readonly number[]): { seen: string[]; look(keyId: string): void } {
   const seen: string[] = [];
   const observe = (_org: string, _agent: string, keyId: string, _address: string, nowMs: number): void => {
     seen.push(`${keyId}@${nowMs}`);
   };
   const watch = new AddressWatch({ observe }, new ClientAddress([]));
-  const [one, two] = [contextOf([], { keyId: 'one' }), contextOf([], { keyId: 'two' })];
-  for (const ms of [0, 1, 19, 20, 30, 45]) watch.observe(request(ms), one);
-  watch.observe(request(1), two);
-  expect(seen).toEqual(['one@0', 'one@20', 'one@45', 'two@1']);
+  const look = (keyId: string): void => {
+    const context = contextOf([], { keyId });
+    for (const ms of times) watch.observe(request(ms), context);
+  };
+  return { seen, look };
+}
+
+test('address watch: calls that come all at once are all looked at', () => {
+  const { seen, look } = looksAt(Array.from({ length: 256 }, () => 7));
+  look('one');
+  look('two');
+  expect(seen).toHaveLength(512);
+});
+
+test('address watch: a token that goes on like that is looked at 50 times a second, until it has rested', () => {
+  const burst = Array.from({ length: 256 }, () => 0);
+  const { seen, look } = looksAt([...burst, 0, 1, 2, 20, 21, 39, 40, 41, 42, 1_000_000, 1_000_000]);
+  look('one');
+  expect(seen.slice(256)).toEqual(['one@1', 'one@21', 'one@41', 'one@1000000', 'one@1000000']);
+});
+
+test('address watch: a clock that is put back stops no looks', () => {
+  const { seen, look } = looksAt([10_000_000, 10_000_000, 5, 6]);
+  look('one');
+  expect(seen).toEqual(['one@10000000', 'one@10000000', 'one@5', 'one@6']);
 });
 
 test.each([
