@@ -381,8 +381,8 @@ export const EXPIRIES: Area = {
     },
     {
       file: 'controlplane/src/auth/idempotency-store.ts',
-      find: `where created_at < now() - make_interval(secs => \${LIFETIME_S}) limit 10000`,
-      put: 'where created_at < now() limit 10000',
+      find: `where created_at < now() - make_interval(secs => \${LIFETIME_S}) limit \${ROWS_PER_STEP}`,
+      put: `where created_at < now() limit \${ROWS_PER_STEP}`,
       bug: 'kept answers go before their time',
       tests: SWEEPS,
     },

@@ -96,7 +96,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: 'if (this.full) return false;\n    this.#add(FIELD.rejection',
+      find: "if (this.full || this.isFullFor(count.orgId ?? '')) return false;\n    this.#add(FIELD.rejection",
       put: 'this.#add(FIELD.rejection',
       bug: 'statistics fill a spool that is full',
     },
