@@ -1,9 +1,10 @@
 /** All keys of an organization, in a real browser. */
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard.js';
 
 const dashboard = useDashboard();
+const isAtTheList = (page: Page) => page.evaluate<boolean>('document.activeElement.matches("div:has(> div table)")');
 const isFocused = (element: Locator) => element.and(element.page().locator(':focus')).isVisible();
 
 async function scene() {
@@ -97,13 +98,15 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   await page.getByText('staging 2 is saved.').waitFor();
   await visitor.visit('/keys', 'keys');
 
-  await page.getByRole('button', { name: 'Revoke staging 2' }).click();
+  await page.getByRole('button', { name: 'Revoke staging 2' }).press('Enter');
   const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke key' });
   expect(await act.isDisabled()).toBe(true);
   await page.getByLabel('Type staging 2 to go on').fill('staging 2');
-  await act.click();
+  await act.press('Enter');
   await page.getByText('staging 2 is revoked.').waitFor();
   await page.getByRole('row', { name: /staging 2/ }).waitFor({ state: 'detached' });
+  // Its row is gone, and the focus with it: it is at the list, not at the top of the page.
+  await expect.poll(() => isAtTheList(page)).toBe(true);
   const left = (await call('GET', '/v1/api-keys')).body.keys;
   expect(left.map(({ id }: { id: string }) => id)).toEqual([old.id]);
 });
@@ -118,8 +121,9 @@ test('keys: what ends soon says so; found by name, and the back button undoes a 
   await page.getByRole('row', { name: /everywhere.*all agents.*never used/ }).waitFor();
   await page.getByLabel('Search keys').fill('no such key');
   await page.getByText('Nothing matches these filters').waitFor();
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).press('Enter');
   await page.getByRole('row', { name: /short/ }).waitFor();
+  await expect.poll(() => isAtTheList(page)).toBe(true);
   await page.getByLabel('Status').selectOption('expired');
   await page.getByText('Nothing matches these filters').waitFor();
   expect(page.url()).toContain('status=expired');

@@ -9,6 +9,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { count } from '../format/format.js';
 import { Failure } from './failure.js';
+import { useFocusStays } from './focus-stays.js';
 import { Nothing } from './nothing.js';
 import { RowLink } from './row-link.js';
 import { staleIf } from './stale.js';
@@ -70,6 +71,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const { query, rows, empty, filtered = false, onClearFilters } = props;
   const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
   const wide = useMediaQuery(WIDE, false, { getInitialValueInEffect: false });
+  const focusStays = useFocusStays();
   const data = query.data;
   if (data === undefined) {
     return (
@@ -86,7 +88,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const paging = props.paging?.(data);
   const columns = props.columns.filter((column) => wide || column.wideOnly !== true);
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" {...focusStays}>
       {query.error !== null && <Failure error={query.error} onRetry={query.refetch} />}
       <Card p={0} aria-busy={query.isFetching} {...staleIf(query.isPlaceholderData)}>
         {list.length === 0 && filtered && (
