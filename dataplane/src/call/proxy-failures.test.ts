@@ -147,9 +147,7 @@ describe.each([
   }
 
   test('an upstream that nobody listens at: 502, connect', async () => {
-    const { origin } = upstream;
-    upstream.stop();
-    const { gateway, agent } = await begin({ origin });
+    const { gateway, agent } = await begin({ origin: 'http://127.0.0.1:1' });
     await agent.sees('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({
       error: 'connect',

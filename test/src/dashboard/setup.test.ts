@@ -1,9 +1,9 @@
 /** A stranger's way from the sign-up to the first call, on the whole gateway with a provider that answers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../free-port.js';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
 import { hold, useDashboard } from './dashboard.js';
@@ -29,15 +29,6 @@ afterAll(async () => {
   await openai.close();
   rmSync(home, { recursive: true, force: true });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 test('setup: from the sign-up to the green row of the first call in at most 12 clicks', async () => {
   const visitor = await dashboard().open();
