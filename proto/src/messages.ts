@@ -39,6 +39,7 @@ export type IWatchEvent = acg.v1.IWatchEvent;
 export type IHello = acg.v1.IHello;
 export type ICircuitState = acg.v1.ICircuitState;
 export type IPriceBook = acg.v1.IPriceBook;
+export type IModelPrice = acg.v1.IModelPrice;
 export type IPriceOverride = acg.v1.IPriceOverride;
 export type IReportUsageRequest = acg.v1.IReportUsageRequest;
 export type IReportUsageResponse = acg.v1.IReportUsageResponse;

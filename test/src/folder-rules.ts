@@ -75,6 +75,7 @@ const controlplane: FolderRules = {
 /** What all build on. */
 const base: FolderRules = {
   egress: [],
+  pricing: [],
   names: ['egress'],
   dialer: ['egress', 'names'],
 };

@@ -34,6 +34,7 @@ export interface LinkListener {
   /** All circuits that are not CLOSED; every other one is. On each (re)connection. */
   onCircuits(circuits: readonly ICircuitState[]): void;
   onCircuit(circuit: ICircuitState): void;
+  /** The operator's prices, in place of all earlier ones: on each (re)connection and when they change. */
   onPrices(prices: IPriceBook): void;
   /** The cache was dropped: nobody can say what was revoked meanwhile. */
   onReset(): void;
@@ -190,6 +191,7 @@ export class ContextSource implements ContextResolver {
       if (event.hello) this.#onHello(event.hello, event.revision ?? 0);
       else if (event.invalidation) this.#onInvalidation(event);
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
+      else if (event.prices) this.#listener.onPrices(event.prices);
     } catch (error) {
       // A word that was not understood may have been an invalidation: nothing cached can be trusted.
       this.#watch!.cancel();

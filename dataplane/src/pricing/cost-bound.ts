@@ -1,5 +1,6 @@
 /** The most that a call can cost by a plan, whatever of its input turns out to be cached, read aloud or drawn. Pure. */
-import { dearestImagePico, type PricePlan } from './price-plan.js';
+import type { PricePlan } from '@acg/base/pricing/price-plan';
+import { dearestImagePico } from './cost.js';
 
 /** What is known of a call before it is made. */
 export interface BoundedCall {
@@ -23,8 +24,6 @@ const CONTEXT_TOKENS = 1_000_000;
 /** Of speech as low in quality as anybody records it. */
 const HEARD_BYTES_PER_SECOND_MIN = 1_000;
 const PICO_PER_NANO = 1_000;
-/** Anthropic's surcharge for a region, in percent. */
-const REGION_PERCENT = 110;
 
 export function boundNanos(plan: PricePlan, call: BoundedCall): number {
   const { tokensIn, tokensOut, refers, fast, videoSeconds, images } = call;
@@ -49,8 +48,10 @@ export function boundNanos(plan: PricePlan, call: BoundedCall): number {
   // A character has a byte at least.
   const spokenPico = tokensIn * plan.picoPerCharacter;
   const drawnPico = plan.picoPerImage === null ? 0 : images * dearestImagePico(plan.picoPerImage);
-  let percent = fast ? plan.fastPercent : 100;
-  if (plan.vendor === 'anthropic') percent = (percent * REGION_PERCENT) / 100;
+  const { tiers } = plan;
+  // Whatever tier and region the answer turns out to have.
+  const tierPercent = Math.max(100, tiers.us) / 100;
+  const percent = (fast ? Math.max(100, tiers.priority, tiers.fast) : 100) * tierPercent;
   const tokensPico = ((input * inRate + tokensOut * outRate) * percent) / 100;
   return Math.ceil((tokensPico + heardPico + videoPico + spokenPico + drawnPico) / PICO_PER_NANO);
 }

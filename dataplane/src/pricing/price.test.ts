@@ -1,10 +1,13 @@
+import { libraryPlan } from '@acg/base/pricing/price-library';
+import type { PricedUpstream } from '@acg/base/pricing/price-list';
+import type { IModelPrice } from '@acg/proto/messages';
 import { findProvider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UsageReading } from '../metering/meter.js';
 import { emptyCounts } from '../metering/usage-fields.js';
 import { readingOf } from '../metering/usage-reader.js';
-import { type PricedUpstream, PriceTable } from './price.js';
+import { PriceTable } from './price.js';
 
 const NOW = Date.parse('2026-11-20T00:00:00Z');
 const openai: PricedUpstream = {
@@ -57,6 +60,10 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       }),
       25_000 + 375_000 + 200_000 + 300_000 + 2_515_000 + 20_000_000,
     ],
+    // The band's border is its own: gpt-5.4 ≤ 272k $2.50, above $5
+    ['gpt-5.4, 272 000 tokens', openai, usage('gpt-5.4', { inUncached: 272_000 }), 680_000_000],
+    ['gpt-5.4, 272 001 tokens', openai, usage('gpt-5.4', { inUncached: 272_001 }), 1_360_005_000],
+    ['claude-sonnet-4-5, 200 000 tokens', anthropic, usage('claude-sonnet-4-5', { inUncached: 200_000 }), 600_000_000],
     // gpt-6-sol ≤ 272k: $2 / $10; above: $4 / $15 for the whole request
     [
       'gpt-6-sol, 272 000 tokens',
@@ -175,6 +182,18 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     expect(table().costOf({ upstream, reading })).toEqual({ costNanos: nanos, source: 'library' });
   });
 
+  it('a prompt of exactly the round number costs the lower band, at every vendor', () => {
+    const wrong: string[] = [];
+    for (const providerId of ['openai', 'anthropic', 'google', 'x-ai']) {
+      for (const { id } of findProvider({ providerId })!.models) {
+        for (const { aboveTokensIn } of libraryPlan({ providerId }, id, NOW)?.bands.slice(1) ?? []) {
+          if (aboveTokensIn % 1_000 !== 0) wrong.push(`${id}: ${aboveTokensIn}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
   it('sonnet-5-5 cache hits: $0.20 before 2026-10-07, $0.10 after', () => {
     const reading = usage('claude-sonnet-5-5', { cacheRead: 1000 });
     const before = table(Date.parse('2026-10-06T23:59:59Z')).costOf({ upstream: anthropic, reading });
@@ -239,35 +258,138 @@ describe('price: a model nobody knows', () => {
 });
 
 describe('price: overrides', () => {
-  const book = {
-    overrides: [
-      { provider: 'resend', model: '', perRequestNanos: 400_000 },
-      { provider: 'openai', model: '', perRequestNanos: 7 },
-      { provider: 'openai', model: 'gpt-5-mini', inputPicoPerToken: 1_000_000, outputPicoPerToken: 4_000_000 },
-      {
-        provider: 'openai',
-        model: 'my-model',
-        inputPicoPerToken: 1_000_000,
-        outputPicoPerToken: 4_000_000,
-        cachedInputPicoPerToken: 100_000,
-      },
-      { provider: 'ours', model: '*' },
-    ],
+  const prices = [
+    { provider: 'resend', model: '', perRequestNanos: 400_000 },
+    { provider: 'openai', model: '', perRequestNanos: 7 },
+    { provider: 'openai', model: 'gpt-5-mini', rates: { input: 1_000_000, output: 4_000_000 } },
+    {
+      provider: 'openai',
+      model: 'my-model',
+      rates: { input: 1_000_000, output: 4_000_000, cacheRead: 100_000 },
+    },
+    { provider: 'ours', model: '*', rates: { input: 0, output: 0 } },
+  ];
+  const withPrices = (...more: IModelPrice[]): PriceTable => {
+    const priced = table();
+    priced.replaceOverrides({ prices: [...prices, ...more] });
+    return priced;
   };
-  const withBook = (): PriceTable => {
-    const prices = table();
-    prices.replaceOverrides(book);
-    return prices;
-  };
+  const nanos = (priced: PriceTable, upstream: PricedUpstream, reading: UsageReading): number =>
+    priced.costOf({ upstream, reading }).costNanos;
 
   it('come before the library, also for a dated snapshot, and add to the per-request price', () => {
+    // $1 in, $4 out of the override, $0.025 cached of the list
     const reading = usage('gpt-5-mini-2025-08-07', { inUncached: 1000, cacheRead: 1000, out: 1000 });
-    expect(withBook().costOf({ upstream: openai, reading })).toEqual({
-      costNanos: 1_000_000 + 1_000_000 + 4_000_000 + 7,
+    expect(withPrices().costOf({ upstream: openai, reading })).toEqual({
+      costNanos: 1_000_000 + 25_000 + 4_000_000 + 7,
       source: 'override',
     });
     const mine = usage('my-model', { inUncached: 1000, cacheRead: 1000, out: 1000 });
-    expect(withBook().costOf({ upstream: openai, reading: mine }).costNanos).toBe(5_100_007);
+    expect(nanos(withPrices(), openai, mine)).toBe(5_100_007);
+  });
+
+  it('one that repeats the list price of claude-opus-5-5 changes no price, cache writes least of all', () => {
+    const priced = withPrices({
+      provider: 'anthropic',
+      model: 'claude-opus-5-5',
+      rates: { input: 4_000_000, output: 20_000_000, cacheRead: 200_000 },
+    });
+    // 5-minute writes cost 1.25×, writes for an hour 2× the input price
+    const hour = usage('claude-opus-5-5', { cacheWrite: 1_000_000, cacheWrite1h: 1_000_000 });
+    const minutes = usage('claude-opus-5-5', { cacheWrite: 1_000_000 });
+    expect(nanos(priced, anthropic, hour)).toBe(8_000_000_000);
+    expect(nanos(priced, anthropic, minutes)).toBe(5_000_000_000);
+    const fast = usage('claude-opus-5-5', { inUncached: 1000 }, { speed: 'fast', inferenceGeo: 'us' });
+    expect(nanos(priced, anthropic, fast)).toBe(nanos(table(), anthropic, fast));
+  });
+
+  it('long prompts keep their band, unless the override names bands', () => {
+    const gpt = { provider: 'openai', model: 'gpt-6-sol', rates: { input: 1_000_000 } };
+    const long = usage('gpt-6-sol', { inUncached: 300_000, out: 1000 });
+    // $4 / $15 above 272k
+    expect(nanos(withPrices(gpt), openai, long)).toBe(1_200_000_000 + 15_000_000 + 7);
+    const own = { ...gpt, bands: { bands: [{ aboveTokensIn: 300_000, rates: { input: 9_000_000 } }] } };
+    // Up to the named border the first band holds, above it what the band leaves out stays the list's $15
+    expect(nanos(withPrices(own), openai, long)).toBe(300_000_000 + 10_000_000 + 7);
+    const longer = usage('gpt-6-sol', { inUncached: 300_001, out: 1000 });
+    expect(nanos(withPrices(own), openai, longer)).toBe(2_700_009_000 + 15_000_000 + 7);
+    const none = { ...gpt, bands: { bands: [] } };
+    expect(nanos(withPrices(none), openai, longer)).toBe(300_001_000 + 10_000_000 + 7);
+  });
+
+  it('changes the one price that it names, whichever it is', () => {
+    const changed: [string, IModelPrice, PricedUpstream, UsageReading, number][] = [
+      ['cache write', { rates: { cacheWrite: 7e6 } }, anthropic, usage('claude-opus-5-5', { cacheWrite: 10 }), 70_000],
+      [
+        'cache write of an hour',
+        { rates: { cacheWrite1h: 9e6 } },
+        anthropic,
+        usage('claude-opus-5-5', { cacheWrite: 10, cacheWrite1h: 10 }),
+        90_000,
+      ],
+      ['audio in', { rates: { audioIn: 1e6 } }, openai, usage('gpt-audio', { audioIn: 10 }), 10_000],
+      ['audio out', { rates: { audioOut: 2e6 } }, openai, usage('gpt-audio', { out: 10, audioOut: 10 }), 20_000],
+      ['image in', { rates: { imageIn: 3e6 } }, openai, usage('gpt-image-1', { imageIn: 10 }), 30_000],
+      ['web search', { picoPerWebSearch: 1e9 }, anthropic, usage('claude-opus-5-5', { webSearches: 2 }), 2_000_000],
+      ['file search', { picoPerFileSearch: 1e9 }, openai, usage('gpt-5-mini', { fileSearches: 2 }), 2_000_000],
+      ['container', { picoPerContainer: 1e9 }, openai, usage('gpt-5-mini', { containers: 2 }), 2_000_000],
+      ['code', { picoPerCodeSession: 1e9 }, anthropic, usage('claude-opus-5-5', { codeSessions: 2 }), 2_000_000],
+      ['audio second', { picoPerAudioSecond: 1e9 }, openai, usage('whisper-1', { audioSeconds: 2 }), 2_000_000],
+      ['video second', { picoPerVideoSecond: 1e9 }, openai, usage('sora-2', { videoSeconds: 2 }), 2_000_000],
+      [
+        'large video second',
+        { picoPerLargeVideoSecond: 1e9 },
+        openai,
+        usage('sora-2', { videoSeconds: 2, largeVideo: true }),
+        2_000_000,
+      ],
+      ['character', { picoPerCharacter: 1e9 }, openai, usage('tts-1', { characters: 2 }), 2_000_000],
+      ['image', { images: [{ kind: '7x7', pico: 1e9 }] }, openai, usage('dall-e-3', image(2, '7x7')), 2_000_000],
+      ['batch', { tiers: { batch: 10 } }, openai, usage('gpt-5-mini', { out: 10 }, { serviceTier: 'batch' }), 2_000],
+      ['flex', { tiers: { flex: 10 } }, openai, usage('gpt-5-mini', { out: 10 }, { serviceTier: 'flex' }), 2_000],
+      [
+        'priority',
+        { tiers: { priority: 300 } },
+        openai,
+        usage('gpt-5-mini', { out: 10 }, { serviceTier: 'priority' }),
+        60_000,
+      ],
+      ['fast', { tiers: { fast: 300 } }, anthropic, usage('claude-opus-5-5', { out: 10 }, { speed: 'fast' }), 600_000],
+      ['us', { tiers: { us: 200 } }, anthropic, usage('claude-opus-5-5', { out: 10 }, { inferenceGeo: 'us' }), 400_000],
+    ];
+    for (const [what, change, upstream, reading, expected] of changed) {
+      const priced = table();
+      priced.replaceOverrides({ prices: [{ provider: upstream.providerSlug, model: reading.model, ...change }] });
+      expect([what, nanos(priced, upstream, reading)]).toEqual([what, expected]);
+      // Another dimension keeps its price.
+      const other = usage(reading.model, { cacheRead: 1000 });
+      expect([what, nanos(priced, upstream, other)]).toEqual([what, nanos(table(), upstream, other)]);
+    }
+  });
+
+  it('a price that the list derives from the input price follows an override of it', () => {
+    const house = { provider: 'openai', model: 'house', rates: { input: 2_000_000, output: 0 } };
+    expect(nanos(withPrices(house), openai, usage('house', { cacheWrite: 10, cacheWrite1h: 10 }))).toBe(20_000 + 7);
+  });
+
+  it('of several dates the latest that has begun holds, to the second', () => {
+    let now = Date.parse('2026-11-30T23:59:59.999Z');
+    const priced = new PriceTable(() => now);
+    const fromMs = Date.parse('2026-12-01');
+    priced.replaceOverrides({
+      prices: [
+        { provider: 'openai', model: 'gpt-5-mini', fromMs, rates: { input: 5_000_000 } },
+        { provider: 'openai', model: 'gpt-5-mini', rates: { input: 1_000_000 } },
+        { provider: 'openai', model: 'gpt-5-nano', fromMs, rates: { input: 5_000_000 } },
+      ],
+    });
+    const reading = usage('gpt-5-mini', { inUncached: 1000 });
+    expect(nanos(priced, openai, reading)).toBe(1_000_000);
+    const nano = usage('gpt-5-nano', { inUncached: 1000 });
+    expect(priced.costOf({ upstream: openai, reading: nano })).toEqual({ costNanos: 50_000, source: 'library' });
+    now += 1;
+    expect(nanos(priced, openai, reading)).toBe(5_000_000);
+    expect(nanos(priced, openai, nano)).toBe(5_000_000);
   });
 
   it('per request: resend pays by the e-mail, a call without usage only its own price', () => {
@@ -278,34 +400,47 @@ describe('price: overrides', () => {
       origin: 'https://api.resend.com',
     };
     const sent = readingOf(emptyCounts(), 'none', null, { units: 3 });
-    expect(withBook().costOf({ upstream: resend, reading: sent })).toEqual({
+    expect(withPrices().costOf({ upstream: resend, reading: sent })).toEqual({
       costNanos: 1_200_000,
       source: 'per_request',
     });
     expect(table().costOf({ upstream: resend, reading: sent })).toEqual({ costNanos: 0, source: 'none' });
   });
 
-  it("a model's own per-request price stands in for its provider's", () => {
-    const prices = table();
-    prices.replaceOverrides({
-      overrides: [...book.overrides, { provider: 'openai', model: 'flat', perRequestNanos: 900 }],
-    });
+  it("a model's own per-request price stands in for its provider's; a model that no list knows has no other", () => {
+    const priced = withPrices({ provider: 'openai', model: 'flat', perRequestNanos: 900 });
     const flat = usage('flat', { inUncached: 1000, out: 1000 });
-    expect(prices.costOf({ upstream: openai, reading: flat })).toEqual({ costNanos: 900, source: 'override' });
+    expect(priced.costOf({ upstream: openai, reading: flat })).toEqual({ costNanos: 900, source: 'override' });
+    const listed = withPrices({ provider: 'openai', model: 'gpt-5-nano', perRequestNanos: 900 });
+    expect(nanos(listed, openai, usage('gpt-5-nano', { inUncached: 1000 }))).toBe(50_000 + 900);
   });
 
   it('`*` prices every model without a price of its own, free included', () => {
     const reading = usage('house-model', { inUncached: 1000 });
-    const cost = withBook().costOf({ upstream: custom('ours', 'https://llm.example'), reading });
+    const cost = withPrices().costOf({ upstream: custom('ours', 'https://llm.example'), reading });
     expect(cost).toEqual({ costNanos: 0, source: 'override' });
   });
 
   it('are replaced as a whole, and cached plans with them', () => {
-    const prices = withBook();
+    const priced = withPrices();
     const reading = usage('gpt-5-mini', { inUncached: 1000 });
-    expect(prices.costOf({ upstream: openai, reading }).source).toBe('override');
-    prices.replaceOverrides({ overrides: [] });
-    expect(prices.costOf({ upstream: openai, reading })).toEqual({ costNanos: 250_000, source: 'library' });
+    expect(priced.costOf({ upstream: openai, reading }).source).toBe('override');
+    priced.replaceOverrides({ prices: [] });
+    expect(priced.costOf({ upstream: openai, reading })).toEqual({ costNanos: 250_000, source: 'library' });
+  });
+
+  it('of a control plane of the release before replace all token prices of a model', () => {
+    const priced = table();
+    priced.replaceOverrides({
+      overrides: [
+        { provider: 'resend', model: '', perRequestNanos: 400_000 },
+        { provider: 'openai', model: 'gpt-6-sol', inputPicoPerToken: 1_000_000, outputPicoPerToken: 4_000_000 },
+        { provider: 'openai', model: 'flat', perRequestNanos: 900 },
+      ],
+    });
+    const reading = usage('gpt-6-sol', { inUncached: 300_000, cacheWrite: 1000, out: 1000 });
+    expect(nanos(priced, openai, reading)).toBe(300_000_000 + 1_000_000 + 4_000_000);
+    expect(nanos(priced, openai, usage('flat', { inUncached: 1000 }))).toBe(900);
   });
 });
 

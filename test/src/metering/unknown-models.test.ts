@@ -1,9 +1,10 @@
 /** Of each built-in provider whose answers have tokens, a model that nobody knows costs something. */
+
+import { dearestLibraryPlan } from '@acg/base/pricing/price-library';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { emptyCounts } from '@acg/dataplane/metering/usage-fields';
 import { readingOf } from '@acg/dataplane/metering/usage-reader';
 import { PriceTable } from '@acg/dataplane/pricing/price';
-import { dearestLibraryPlan } from '@acg/dataplane/pricing/price-library';
 import { expect, test } from 'vitest';
 
 const WITHOUT_TOKENS = ['none', 's3', 'resend'];

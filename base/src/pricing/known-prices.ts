@@ -2,11 +2,19 @@
  * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date. USD per MTok, dated by when they took
  * effect; read before the library. Taken on 2026-11-20 from release notes and articles that quote the vendors' price
  * pages (platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing), which were not
- * read themselves: check them there, and correct with PRICES_FILE what has changed.
+ * read themselves: check them there, and correct with PRICES_FILE what has changed (docs/configuration.md#prices).
  */
-import type { ListPrice } from './price-plan.js';
+import {
+  bandOf,
+  DEAREST_VIDEO_PICO,
+  type ListPrice,
+  type PricePlan,
+  TOOL_PRICES,
+  tiersOf,
+  vendorOf,
+} from './price-plan.js';
 
-export interface KnownPrice {
+interface KnownPrice {
   /** The vendor's id in the price library, or another one that `priceProvider` of its provider says. */
   readonly provider: string;
   /** Ids without a date suffix. */
@@ -28,7 +36,7 @@ const SONNET_5_5 = { input: 2, output: 10, cacheWrite: 2.5, cacheWrite1h: 4 };
 const FREE = { input: 0, output: 0 };
 const FABLE = { input: 10, output: 50, cacheWrite: 12.5, cacheWrite1h: 20 };
 
-export const KNOWN_PRICES: readonly KnownPrice[] = [
+const KNOWN_PRICES: readonly KnownPrice[] = [
   // Two bands by prompt length, cached tokens counted in; the upper one holds for every token of the request.
   {
     provider: 'anthropic',
@@ -107,3 +115,42 @@ export const KNOWN_PRICES: readonly KnownPrice[] = [
     long: { aboveTokensIn: 272_000, price: { input: 2, output: 7.5, cacheRead: 0.1, cacheWrite: 2.5 } },
   },
 ];
+
+/** Every model with a price here: its vendor's id and its name. */
+export const KNOWN_MODELS: readonly { readonly provider: string; readonly model: string }[] = [
+  ...new Map(
+    KNOWN_PRICES.flatMap(({ provider, models }) =>
+      models.map((model) => [`${provider}\n${model}`, { provider, model }] as const),
+    ),
+  ).values(),
+];
+
+/** The plan of `model` (without a date suffix) at `nowMs`. `vendor` null: of any. Null: no price is known. */
+export function knownPlan(vendor: string | null, model: string, nowMs: number): PricePlan | null {
+  let found: KnownPrice | null = null;
+  for (const price of KNOWN_PRICES) {
+    if ((vendor !== null && price.provider !== vendor) || !price.models.includes(model)) continue;
+    // Before its first date a model has that price too: it is in use, so it costs something.
+    if (found === null || Date.parse(price.from) <= nowMs) found = price;
+  }
+  if (found === null) return null;
+  const bands = [bandOf(-1, found.base)];
+  if (found.long) bands.push(bandOf(found.long.aboveTokensIn, found.long.price));
+  return {
+    ...TOOL_PRICES,
+    origin: 'built_in',
+    from: found.from,
+    bands,
+    picoPerVideoSecond: picoOf(found.perVideoSecond?.base),
+    picoPerLargeVideoSecond: picoOf(found.perVideoSecond?.large),
+    picoPerCharacter: Math.round((found.perMillionCharacters ?? 0) * 1e6),
+    picoPerImage: found.perImage === undefined ? null : picoOfEach(found.perImage),
+    tiers: tiersOf(vendorOf(found.provider)),
+    contextTokens: null,
+  };
+}
+
+const picoOf = (usd: number | undefined): number => (usd === undefined ? DEAREST_VIDEO_PICO : Math.round(usd * 1e12));
+
+const picoOfEach = (usd: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
+  new Map(Object.entries(usd).map(([kind, price]) => [kind, Math.round(price * 1e12)]));

@@ -1,14 +1,6 @@
 /** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
 import { calcPrice, findProvider, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
-import {
-  type Band,
-  DEAREST_VIDEO_PICO,
-  FAST_PERCENT,
-  type ListPrice,
-  type PricePlan,
-  ratesOf,
-  vendorOf,
-} from './price-plan.js';
+import { type Band, bandOf, DEAREST_VIDEO_PICO, type PricePlan, TOOL_PRICES, tiersOf, vendorOf } from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
 type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
@@ -30,22 +22,27 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
   for (const value of Object.values(price)) {
     if (typeof value === 'object') for (const tier of value.tiers) starts.add(tier.start);
   }
-  const bands = [...starts].sort((a, b) => a - b).map((start): Band => bandAt(price, start));
+  const tiers = tiersOf(vendorOf(found.provider.id));
   return {
-    source: 'library',
-    bands,
+    ...TOOL_PRICES,
+    origin: 'library',
+    from: null,
+    bands: [...starts].sort((a, b) => a - b).map((start) => bandAt(price, start)),
     picoPerWebSearch: Math.round((rateAt(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
     picoPerAudioSecond: Math.round(((rateAt(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
     // The library knows no seconds of video: whatever makes some costs the dearest that is known.
     picoPerVideoSecond: DEAREST_VIDEO_PICO,
     picoPerLargeVideoSecond: DEAREST_VIDEO_PICO,
-    picoPerCharacter: 0,
     picoPerImage: null,
-    fastPercent: found.model.id === 'gpt-5.5' ? GPT_5_5_FAST_PERCENT : FAST_PERCENT,
+    tiers:
+      found.model.id === 'gpt-5.5' ? { ...tiers, priority: GPT_5_5_FAST_PERCENT, fast: GPT_5_5_FAST_PERCENT } : tiers,
     contextTokens: found.model.context_window ?? null,
-    vendor: vendorOf(found.provider.id),
   };
 }
+
+/** Names of all models that the library knows of a provider. */
+export const libraryModels = (key: { readonly providerId: string } | { readonly providerApiUrl: string }): string[] =>
+  (findProvider(key)?.models ?? []).map(({ id }) => id);
 
 /** The plan of the model whose input and output cost most together, of old ones too; null: no such provider is known. */
 export function dearestLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
@@ -64,7 +61,7 @@ function tokenPrice({ bands }: PricePlan): number {
 
 function bandAt(price: ModelPrice, start: number): Band {
   const rate = (name: string): number | undefined => rateAt(price, name, start);
-  const list: ListPrice = {
+  return bandOf(borderOf(start), {
     input: rate('input_mtok') ?? 0,
     output: rate('output_mtok') ?? 0,
     cacheRead: rate('cache_read_mtok'),
@@ -74,9 +71,15 @@ function bandAt(price: ModelPrice, start: number): Band {
     imageIn: rate('input_image_mtok'),
     audioOut: rate('output_audio_mtok'),
     imageOut: rate('output_image_mtok'),
-  };
-  return { aboveTokensIn: start, rates: ratesOf(list) };
+  });
 }
+
+/**
+ * The longest prompt of the band below. The library has some borders one token too low (271 999, 199 999). All vendors
+ * draw them above the round number: ">272K input tokens" (developers.openai.com/api/docs/models/gpt-5.4-pro), "exceed the
+ * 200K context window" (docs.x.ai, Grok 4.3), "exceeds 200K" and "> 200k" (Anthropic, Google).
+ */
+const borderOf = (start: number): number => ((start + 1) % 1_000 === 0 && start > 0 ? start + 1 : start);
 
 /** The rate that holds for prompts just above `start` tokens. */
 function rateAt(price: ModelPrice, name: string, start: number): number | undefined {

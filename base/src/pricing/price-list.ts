@@ -1,0 +1,157 @@
+/**
+ * The prices in force. A plan is looked up once per (provider, model) and kept:
+ *
+ *   PRICES_FILE over (known-prices.ts ─▶ library) ─▶ the vendor's dearest model, flagged `fallback`
+ *
+ * The last step is never 0 where answers have tokens, whatever the vendor: an unknown name must not be a way around a
+ * budget (docs/contract.md#usage).
+ *
+ * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
+ * then by the slug, then by the model's name at any vendor; a model nobody knows costs the dearest of the vendor whose
+ * format the provider speaks. An override `*` sets another price for every model that has none of its own, 0 included.
+ */
+import { LRUCache } from 'lru-cache';
+import { knownPlan } from './known-prices.js';
+import { dearestLibraryPlan, libraryPlan } from './price-library.js';
+import { overriddenPlan, type PriceOverride } from './price-override.js';
+import { type PricePlan, tiersOf, type Vendor, vendorOf } from './price-plan.js';
+
+/** The part of an upstream that decides the price. */
+export interface PricedUpstream {
+  readonly providerSlug: string;
+  /** Id in the library; `''` for custom providers and those without models. */
+  readonly priceProvider: string;
+  readonly usageFormat: string;
+  readonly origin: string;
+}
+
+const PLANS_MAX = 4_096;
+/** Some vendors have prices by the time of day, so a plan is looked up again after this. */
+const PLAN_TTL_MS = 600_000;
+const DAY_MS = 86_400_000;
+/**
+ * Dearest text model on the vendor's current list; `-pro` models of earlier generations are retired or on notice. Of other
+ * vendors it is the dearest that the library has.
+ */
+const FALLBACK_MODELS: Readonly<Record<Vendor, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
+const ANY_MODEL = '*';
+const ANY_CALL = '';
+
+interface CachedPlan {
+  readonly plan: PricePlan | null;
+  readonly untilMs: number;
+}
+
+export class PriceList {
+  readonly #now: () => number;
+  readonly #plans = new LRUCache<string, CachedPlan>({ max: PLANS_MAX });
+  /** By provider and model, ascending by the time from which they hold. */
+  #overrides = new Map<string, PriceOverride[]>();
+
+  /** `now`: Unix ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Puts the operator's prices in place of all earlier ones. */
+  replaceOverrides(prices: readonly PriceOverride[]): void {
+    const overrides = new Map<string, PriceOverride[]>();
+    for (const price of prices) {
+      const key = overrideKey(price.provider ?? '', price.model ?? ANY_CALL);
+      const dated = overrides.get(key) ?? [];
+      dated.push(price);
+      overrides.set(
+        key,
+        dated.sort((a, b) => (a.fromMs ?? 0) - (b.fromMs ?? 0)),
+      );
+    }
+    this.#overrides = overrides;
+    this.#plans.clear();
+  }
+
+  /** The price of a model's tokens; `''` = the model is not known. Null: the provider's calls have no such price. */
+  planOf(upstream: PricedUpstream, model: string): PricePlan | null {
+    const key = `${upstream.providerSlug}\n${upstream.origin}\n${model}`;
+    const cached = this.#plans.get(key);
+    const nowMs = this.#now();
+    if (cached !== undefined && nowMs < cached.untilMs) return cached.plan;
+    const plan = this.#lookUp(upstream, model, nowMs);
+    // Dated prices begin at midnight UTC.
+    const untilMs = Math.min(nowMs + PLAN_TTL_MS, nowMs - (nowMs % DAY_MS) + DAY_MS);
+    this.#plans.set(key, { plan, untilMs });
+    return plan;
+  }
+
+  /** Of each call, nano-dollars: the model's own, else its provider's. */
+  perRequestNanos(upstream: PricedUpstream, model: string | null): number {
+    if (this.#overrides.size === 0) return 0;
+    const nowMs = this.#now();
+    const ofModel = model === null ? null : this.#overrideOf(upstream, model, nowMs);
+    const ofProvider = this.#inForce(upstream.providerSlug, ANY_CALL, nowMs);
+    return ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0;
+  }
+
+  /** The operator's price that holds for a model now: of this name, of its name without a date, or of any model. */
+  overrideOf(upstream: PricedUpstream, model: string): PriceOverride | null {
+    const nowMs = this.#now();
+    const own = this.#overrideOf(upstream, model, nowMs);
+    if (own !== null || listedPlan(upstream, model, nowMs) !== null) return own;
+    return this.#inForce(upstream.providerSlug, ANY_MODEL, nowMs);
+  }
+
+  #lookUp(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
+    const listed = listedPlan(upstream, model, nowMs);
+    const own = this.#overrideOf(upstream, model, nowMs);
+    if (own === null && listed !== null) return listed;
+    const override = own ?? this.#inForce(upstream.providerSlug, ANY_MODEL, nowMs);
+    if (override !== null) return overriddenPlan(listed, tiersOf(vendorOf(upstream.priceProvider)), override);
+    // The same for all of them, so it is found once.
+    return model === '' ? fallbackPlan(upstream, nowMs) : this.planOf(upstream, '');
+  }
+
+  /** The entry of exactly this model, or of its name without a date. */
+  #overrideOf({ providerSlug }: PricedUpstream, model: string, nowMs: number): PriceOverride | null {
+    if (model === '') return null;
+    return this.#inForce(providerSlug, model, nowMs) ?? this.#inForce(providerSlug, withoutDate(model), nowMs);
+  }
+
+  #inForce(provider: string, model: string, nowMs: number): PriceOverride | null {
+    return this.#overrides.get(overrideKey(provider, model))?.findLast(({ fromMs }) => (fromMs ?? 0) <= nowMs) ?? null;
+  }
+}
+
+/** The price without the operator's; null: neither list knows the model. */
+export function listedPlan(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
+  if (model === '') return null;
+  const { priceProvider, providerSlug, origin } = upstream;
+  const undated = withoutDate(model);
+  if (priceProvider !== '') {
+    return knownPlan(priceProvider, undated, nowMs) ?? libraryPlan({ providerId: priceProvider }, model, nowMs);
+  }
+  return (
+    (origin === '' ? null : libraryPlan({ providerApiUrl: origin }, model, nowMs)) ??
+    libraryPlan({ providerId: providerSlug }, model, nowMs) ??
+    knownPlan(null, undated, nowMs) ??
+    libraryPlan({}, model, nowMs)
+  );
+}
+
+const overrideKey = (provider: string, model: string): string => `${provider}\n${model}`;
+
+/** `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001` without their dates. */
+function withoutDate(model: string): string {
+  return model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '');
+}
+
+/** A vendor that the library does not know costs what the one whose format it speaks does. */
+function fallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
+  const plan = dearestPlan(priceProvider, nowMs) ?? dearestPlan(usageFormat, nowMs);
+  return plan === null ? null : { ...plan, origin: 'fallback' };
+}
+
+function dearestPlan(id: string, nowMs: number): PricePlan | null {
+  const vendor = vendorOf(id);
+  return vendor === null
+    ? dearestLibraryPlan(id, nowMs)
+    : libraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
+}

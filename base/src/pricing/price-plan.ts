@@ -1,0 +1,138 @@
+/** The price of a model in integers: what a price list says, in the units in which usage is counted. Pure. */
+
+/** Pico-dollars (1e-12 USD) per token: USD per million tokens × 1e6, so even $0.001 per million is exact. */
+export interface Rates {
+  readonly input: number;
+  readonly cacheRead: number;
+  /** Written for 5 minutes (Anthropic's default), or for the vendor's only duration. */
+  readonly cacheWrite: number;
+  /** Written for 1 hour. */
+  readonly cacheWrite1h: number;
+  readonly output: number;
+  readonly audioIn: number;
+  readonly imageIn: number;
+  readonly audioOut: number;
+  readonly imageOut: number;
+}
+
+/** USD per million tokens, as price lists print it. What is left out costs what its parent costs ({@link ratesOf}). */
+export type ListPrice = { readonly [Name in keyof Rates]?: number | undefined } & {
+  readonly input: number;
+  readonly output: number;
+};
+
+/** Service tiers, speed and region, in percent of the list price. */
+export interface TierPercents {
+  readonly batch: number;
+  readonly flex: number;
+  readonly priority: number;
+  readonly fast: number;
+  /** Inference in the US alone. */
+  readonly us: number;
+}
+
+/** The vendors whose prices, surcharges and discounts are known beside the library. */
+const VENDORS = ['openai', 'anthropic'] as const;
+export type Vendor = (typeof VENDORS)[number];
+
+export const vendorOf = (id: string): Vendor | null => VENDORS.find((vendor) => vendor === id) ?? null;
+
+/** Rates of prompts (cached tokens counted in) longer than `aboveTokensIn`; they hold for the whole request. */
+export interface Band {
+  readonly aboveTokensIn: number;
+  readonly list: ListPrice;
+  readonly rates: Rates;
+}
+
+export const bandOf = (aboveTokensIn: number, list: ListPrice): Band => ({
+  aboveTokensIn,
+  list,
+  rates: ratesOf(list),
+});
+
+/** Prices of what is not counted in tokens, pico-dollars each. */
+export interface UnitPrices {
+  readonly picoPerWebSearch: number;
+  readonly picoPerFileSearch: number;
+  /** One session of a code interpreter's container. */
+  readonly picoPerContainer: number;
+  /** One answer that ran code (Anthropic). */
+  readonly picoPerCodeSession: number;
+  /** Of audio that is transcribed. */
+  readonly picoPerAudioSecond: number;
+  readonly picoPerVideoSecond: number;
+  /** Of video in the larger size. */
+  readonly picoPerLargeVideoSecond: number;
+  /** Of text that is spoken. */
+  readonly picoPerCharacter: number;
+}
+
+/** Where a price comes from: PRICES_FILE, known-prices.ts, the price library, the vendor's dearest model. */
+export type PriceOrigin = 'file' | 'built_in' | 'library' | 'fallback';
+
+export interface PricePlan extends UnitPrices {
+  readonly origin: PriceOrigin;
+  /** UTC day from which it holds; null = not dated. */
+  readonly from: string | null;
+  /** Ascending; the first is above -1, so it always holds. */
+  readonly bands: readonly Band[];
+  /** By kind of image (size, `hd ` before it); null where images cost their tokens. */
+  readonly picoPerImage: ReadonlyMap<string, number> | null;
+  readonly tiers: TierPercents;
+  /** The model's context window in tokens; null = not known. */
+  readonly contextTokens: number | null;
+}
+
+/** $10 per 1000 at both vendors. */
+const PICO_PER_WEB_SEARCH = 10_000_000_000;
+/**
+ * $2.50 per 1000 calls, and $0.03 for each GB of a container in 20 minutes (OpenAI; by the minute since 2026-06-02). How
+ * long it runs is not reported: one lives 20 minutes after its last use, if nobody ends it before.
+ */
+const PICO_PER_FILE_SEARCH = 2_500_000_000;
+const PICO_PER_CONTAINER = 30_000_000_000;
+/** Anthropic: $0.05 an hour, five minutes at least; how long it ran is not reported, nor what of it is free. */
+const PICO_PER_CODE_SESSION = Math.round(50_000_000_000 / 12);
+
+/** Prices of tools that do not depend on the model; what is not listed is free. */
+export const TOOL_PRICES: UnitPrices = {
+  picoPerWebSearch: PICO_PER_WEB_SEARCH,
+  picoPerFileSearch: PICO_PER_FILE_SEARCH,
+  picoPerContainer: PICO_PER_CONTAINER,
+  picoPerCodeSession: PICO_PER_CODE_SESSION,
+  picoPerAudioSecond: 0,
+  picoPerVideoSecond: 0,
+  picoPerLargeVideoSecond: 0,
+  picoPerCharacter: 0,
+};
+
+/** sora-2-pro in the larger size. */
+export const DEAREST_VIDEO_PICO = 500_000_000_000;
+
+const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 100, us: 100 };
+/** OpenAI: batch and flex at half, priority (renamed to fast) at twice the list price. */
+const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 200, us: 100 };
+/** Anthropic: `priority` is bought ahead and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
+const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, us: 110 };
+
+export function tiersOf(vendor: Vendor | null): TierPercents {
+  if (vendor === null) return LIST_PRICE;
+  return vendor === 'openai' ? OPENAI_TIERS : ANTHROPIC_TIERS;
+}
+
+const picoPerToken = (usdPerMTok: number): number => Math.round(usdPerMTok * 1e6);
+
+function ratesOf(list: ListPrice): Rates {
+  const cacheWrite = list.cacheWrite ?? list.input;
+  return {
+    input: picoPerToken(list.input),
+    cacheRead: picoPerToken(list.cacheRead ?? list.input),
+    cacheWrite: picoPerToken(cacheWrite),
+    cacheWrite1h: picoPerToken(list.cacheWrite1h ?? cacheWrite),
+    output: picoPerToken(list.output),
+    audioIn: picoPerToken(list.audioIn ?? list.input),
+    imageIn: picoPerToken(list.imageIn ?? list.input),
+    audioOut: picoPerToken(list.audioOut ?? list.output),
+    imageOut: picoPerToken(list.imageOut ?? list.output),
+  };
+}
