@@ -1,5 +1,6 @@
-/** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end. */
+/** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end; reads files again on SIGHUP. */
 import { ConfigError } from '@acg/base/env-reader';
+import { onHangup } from '@acg/base/hangup';
 import { createLogger } from '@acg/base/log';
 import { loadConfig } from './config.js';
 import { startupProblem } from './ops/startup-problem.js';
@@ -39,6 +40,7 @@ async function stop(reason: string): Promise<void> {
 
 process.on('SIGTERM', () => void stop('SIGTERM'));
 process.on('SIGINT', () => void stop('SIGINT'));
+onHangup({ reread: () => service.rereadFiles(), stop: () => void stop('terminal closed') });
 process.on('disconnect', () => void stop('launcher ended'));
 
 try {

@@ -30,10 +30,10 @@ import { buildLink } from './parts/data-planes.js';
 import { buildEvents } from './parts/events.js';
 import { buildIdentity } from './parts/people.js';
 import { buildUsage, type UsagePart } from './parts/usage.js';
+import { OperatorPrices } from './prices/operator-prices.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
-import { loadPriceBook } from './providers/price-book.js';
 import { referenceRoutes } from './reference/routes.js';
 
 interface ServicePorts {
@@ -49,6 +49,8 @@ export interface Service {
   readonly usage: UsagePart;
   /** Migrates, opens the ports; resolves when everything is served. */
   start(): Promise<ServicePorts>;
+  /** Reads again the files that may change while it runs: PRICES_FILE. */
+  rereadFiles(): void;
   /** Stops accepting, lets requests finish, closes the pool. */
   stop(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export function buildService(config: Config, log: Logger): Service {
   if (metricsPort === null) metricsRoute(app, metrics);
   const catalogue = loadCatalogue(config.providersFile);
   const { standIns } = catalogue;
+  const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
   const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
@@ -91,7 +94,7 @@ export function buildService(config: Config, log: Logger): Service {
   const tenantNames = new TenantNames();
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
-  const agents = buildAgents(app, { config, log, sql, vault, catalogue, tenantNames });
+  const agents = buildAgents(app, { config, log, sql, vault, catalogue, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
   const link = buildLink({
@@ -101,11 +104,12 @@ export function buildService(config: Config, log: Logger): Service {
     catalogue,
     vault,
     pools,
-    greeting: { circuits: async () => events.circuitFeed.notClosed(), prices: loadPriceBook(config.pricesFile) },
+    greeting: { circuits: async () => events.circuitFeed.notClosed(), prices: () => prices.book() },
     handlers: { ...events.handlers, reportUsage: reportUsageHandler(usage.ingest, log) },
   });
 
   events.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
+  prices.onChange = (book) => link.hub.broadcast({ prices: book });
 
   return {
     app,
@@ -119,6 +123,7 @@ export function buildService(config: Config, log: Logger): Service {
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       agents.start();
+      prices.start();
       await events.start();
       const { port: grpcPort } = await link.start();
       const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
@@ -128,6 +133,7 @@ export function buildService(config: Config, log: Logger): Service {
       const port = typeof address === 'object' && address !== null ? address.port : config.port;
       return { port, grpcPort, metricsPort: boundMetricsPort };
     },
+    rereadFiles: () => prices.reread(),
     async stop() {
       health.started = false;
       await link.stop();
@@ -135,6 +141,7 @@ export function buildService(config: Config, log: Logger): Service {
       metricsPort?.close();
       await identity.stop();
       await agents.stop();
+      await prices.stop();
       await usage.stop();
       await events.stop();
       await pools.end();

@@ -5,6 +5,7 @@
  */
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
+import { onHangup } from '@acg/base/hangup';
 import { createLogger, type Logger } from '@acg/base/log';
 import { type Config, loadConfig } from './config.js';
 import type { GatewayIdentity } from './gateway.js';
@@ -60,6 +61,10 @@ async function stop(log: Logger, exitCode: number): Promise<void> {
 function stopOnSignals(log: Logger): void {
   process.on('SIGTERM', () => void stop(log, 0));
   process.on('SIGINT', () => void stop(log, 0));
+  onHangup({
+    reread: () => log.info('SIGHUP: a data plane has no file to read again; the control plane sends it the prices'),
+    stop: () => void stop(log, 0),
+  });
   // The launcher or the fleet's parent is gone or wants us to end.
   if (process.send !== undefined) process.on('disconnect', () => void stop(log, 0));
   process.on('uncaughtException', (error) => {

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
+import { onHangup } from '@acg/base/hangup';
 import { outliveReaders } from '@acg/base/log';
 import { nativeServerProblem } from '@acg/dataplane/process/native-server';
 import { banner } from './banner.js';
@@ -43,7 +44,7 @@ process.on('SIGINT', () => {
   void stop(0);
 });
 process.on('SIGTERM', () => void stop(0));
-process.on('SIGHUP', () => void stop(0));
+onHangup({ reread: () => controlPlane?.reread(), stop: () => void stop(0) });
 
 async function start(): Promise<void> {
   // Before a database is made that nothing could serve.

@@ -33,6 +33,7 @@ const RESTART_DELAYS_MS = [200, 1_000, 5_000] as const;
 
 export class PlaneProcess {
   #child: ChildProcess | null = null;
+  #listens = false;
   #stopping = false;
   #restarts = 0;
 
@@ -52,15 +53,17 @@ export class PlaneProcess {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
       this.#child = child;
-      let ready = false;
+      this.#listens = false;
       child.on('message', (message: Partial<ReadyMessage>) => {
         if (message.ready !== true) return;
-        ready = true;
+        this.#listens = true;
         resolve(message as ReadyMessage);
       });
       child.once('exit', (code) => {
         // Killed, or ended in a way that it has no code for: a bug.
-        if (!ready) reject(new PlaneFailed(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
+        const listened = this.#listens;
+        this.#listens = false;
+        if (!listened) reject(new PlaneFailed(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
         else void this.#restart();
       });
     });
@@ -74,6 +77,12 @@ export class PlaneProcess {
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill('SIGTERM');
     await gone;
+  }
+
+  /** SIGHUP: reads its files again. */
+  reread(): void {
+    // Before it listens it has no handler yet, and reads them anyway.
+    if (this.#listens) this.#child?.kill('SIGHUP');
   }
 
   async #restart(): Promise<void> {

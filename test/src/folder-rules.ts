@@ -54,6 +54,7 @@ const controlplane: FolderRules = {
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'watch'],
   'providers/custom': ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'watch'],
   providers: ['circuit', 'db', 'http', 'providers/catalogue', 'providers/custom'],
+  prices: ['http', 'ops', 'providers/catalogue', 'providers/custom'],
   accounts: [
     'agents',
     'audit',
@@ -126,6 +127,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'client-address',
     'directory-lock',
     'env-reader',
+    'hangup',
     'ignore',
     'limits',
     'log',

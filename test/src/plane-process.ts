@@ -71,6 +71,11 @@ export class TestPlane {
     this.#child?.kill('SIGSTOP');
   }
 
+  /** SIGHUP: files are read again. */
+  hangUp(): void {
+    this.#child?.kill('SIGHUP');
+  }
+
   thaw(): void {
     this.#child?.kill('SIGCONT');
   }

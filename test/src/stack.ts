@@ -87,6 +87,11 @@ export class Stack {
     return stack;
   }
 
+  /** What PRICES_FILE says from now on; needs `prices` in the options. */
+  writePrices(text: string): void {
+    writeFileSync(join(this.home, 'prices.json'), text);
+  }
+
   /** Starts the control plane, again on the same ports after it was killed. */
   async startControl(): Promise<void> {
     await this.control.start({

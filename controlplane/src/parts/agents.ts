@@ -20,6 +20,8 @@ import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/ingest.js';
 import { Background } from '../ops/background.js';
+import type { OperatorPrices } from '../prices/operator-prices.js';
+import { priceRoutes } from '../prices/routes.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { customProviderRoutes } from '../providers/custom/routes.js';
 import { CustomProviderService } from '../providers/custom/service.js';
@@ -31,6 +33,7 @@ interface AgentsParts {
   readonly sql: Sql;
   readonly vault: Vault;
   readonly catalogue: Catalogue;
+  readonly prices: OperatorPrices;
   readonly tenantNames: Names;
 }
 
@@ -45,7 +48,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const TESTS_EVERY_MS = 10_000;
 const MOVED_KEYS_EVERY_MS = 1_000;
 
-export function buildAgents(app: App, { config, log, sql, vault, catalogue, tenantNames }: AgentsParts): AgentsPart {
+export function buildAgents(
+  app: App,
+  { config, log, sql, vault, catalogue, prices, tenantNames }: AgentsParts,
+): AgentsPart {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
   const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
@@ -54,6 +60,7 @@ export function buildAgents(app: App, { config, log, sql, vault, catalogue, tena
   apiKeyRoutes(app, keys);
   providerRoutes(app, catalogue, sql);
   customProviderRoutes(app, customProviders);
+  priceRoutes(app, prices, catalogue, customProviders);
   attentionRoutes(app, sql, catalogue);
   const accounts = new AccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
   const dialer = new Dialer({

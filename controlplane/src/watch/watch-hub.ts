@@ -18,7 +18,8 @@ import { type EventSink, Watcher } from './watcher.js';
 export interface Greeting {
   /** Every circuit that is not CLOSED. */
   circuits(): Promise<readonly ICircuitState[]>;
-  readonly prices: IPriceBook;
+  /** The operator's prices in force. */
+  prices(): IPriceBook;
 }
 
 export interface WatchIdentity {
@@ -134,7 +135,7 @@ export class WatchHub {
         controlPlaneId: this.controlPlaneId,
         reset: missed === null,
         circuits: [...(await this.#greeting.circuits())],
-        prices: this.#greeting.prices,
+        prices: this.#greeting.prices(),
         heartbeatMs: HEARTBEAT_MS,
       },
     };

@@ -188,6 +188,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/webhooks/deliveries/:deliveryId': webhook('getDelivery', 'A delivery with what it carries'),
   'POST /v1/webhooks/deliveries/:deliveryId/retry': webhook('retryDelivery', 'Send a failed delivery again'),
 
+  'GET /v1/prices': provider('listPrices', 'What calls cost, and where each price comes from'),
   'GET /v1/circuits': provider('listCircuits', 'Circuits of the providers that the organization uses'),
 
   'GET /v1/attention': event(

@@ -191,6 +191,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
   await walk('GET /v1/attention', ['attention']);
   await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
+  await walk('GET /v1/prices', ['prices', 'gpt-5-mini', '--provider', 'openai']);
   await walk('GET /v1/audit', ['audit', '--action', 'agent.create']);
   await walk('GET /v1/projects', ['api', 'GET', '/v1/projects', '-q', 'limit=1']);
   await own(['export'], {

@@ -23,7 +23,7 @@ afterEach(() => Promise.all(hubs.splice(0).map((hub) => hub.stop())));
 
 function newHub(): WatchHub {
   const log = createLogger('control', 'debug', (line) => void lines.push(line));
-  const hub = new WatchHub(sql(), log, { circuits: async () => [], prices: {} });
+  const hub = new WatchHub(sql(), log, { circuits: async () => [], prices: () => ({}) });
   hubs.push(hub);
   return hub;
 }

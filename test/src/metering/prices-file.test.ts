@@ -4,13 +4,13 @@ import { json } from '../providers/answer.js';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
 import { ResendStandIn } from '../providers/resend.js';
-import { Stack, type Tenant } from '../stack.js';
+import { Stack, type Tenant, until } from '../stack.js';
 
 let openai: OpenAiStandIn;
 let resend: ResendStandIn;
 let stack: Stack;
 let tenant: Tenant;
-let proxy: string;
+let data: Awaited<ReturnType<Stack['addDataPlane']>>;
 
 beforeAll(async () => {
   openai = await new OpenAiStandIn().start();
@@ -23,7 +23,7 @@ beforeAll(async () => {
     },
   });
   tenant = await stack.tenant();
-  proxy = (await stack.addDataPlane()).url;
+  data = await stack.addDataPlane();
 });
 afterAll(async () => {
   await stack?.stop();
@@ -38,7 +38,7 @@ async function agentWith(slug: 'openai' | 'resend', apiKey: string): Promise<str
 
 async function post(token: string, path: string, body: unknown): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'user-agent': 'test' };
-  const response = await fetch(`${proxy}/v1/proxy${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(`${data.url}/v1/proxy${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   return response;
 }
 
@@ -68,4 +68,90 @@ test('e-mails are charged by the piece', async () => {
   const refused = await post(token, '/resend/emails', mail);
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ limitType: 'budget', spentCents: 5, budgetCents: 5 });
+});
+
+const soon = (condition: () => Promise<boolean> | boolean, what: string) => until(condition, what, 30_000);
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${stack.apiUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+};
+
+/** What one call of 1 MTok of `my-model` costs now, in cents. */
+async function costOf(token: string, agentId: string): Promise<number> {
+  const before = await logs(agentId);
+  openai.failNext({
+    answer: json(200, { model: 'my-model', choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }),
+  });
+  const answer = await post(token, '/openai/v1/chat/completions', { model: 'my-model', messages: [] });
+  await answer.text();
+  await soon(async () => (await logs(agentId)).length > before.length, 'the call is in the ledger');
+  return (await logs(agentId))[0].costCents;
+}
+
+const logs = async (agentId: string) => (await tenant.call('GET', `/v1/usage/logs?agentId=${agentId}`)).body.logs;
+
+test('a changed file is in force without a restart, on data planes too; a bad one changes nothing and says so', async () => {
+  const agent = await tenant.agent({ name: 'reread' });
+  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  const token = await tenant.token(agent.id);
+  expect(await costOf(token, agent.id)).toBe(100_000);
+  const price = (inputPerMTok: number) => ({ openai: { models: { 'my-model': { inputPerMTok, outputPerMTok: 1 } } } });
+  const shown = async () => {
+    const { body } = await tenant.call('GET', '/v1/prices?model=my-model&provider=openai');
+    return body.prices[0];
+  };
+
+  stack.writePrices(`\n\n${JSON.stringify(price(5))}`);
+  await soon(async () => (await shown()).prices.inputPerMTok === 5, 'the file is read when it changes');
+  expect(await shown()).toMatchObject({ source: 'file', file: { line: 3, fields: ['inputPerMTok', 'outputPerMTok'] } });
+  await soon(async () => (await costOf(token, agent.id)) === 500, 'the data plane has the new price');
+
+  stack.writePrices('{"openai": {"models": {"my-model": {"inputPerMTok": "7"}}}}');
+  await soon(async () => (await metric('gateway_prices_file_refused')) === 1, 'the bad file is seen');
+  expect(stack.control.output).toMatch(/PRICES_FILE cannot be used: line 1: openai.models.*must be a number/);
+  expect(await costOf(token, agent.id)).toBe(500);
+
+  stack.control.hangUp(); // with the bad file still there: it must neither end nor forget
+  await soon(() => stack.control.output.split('PRICES_FILE cannot be used').length > 2, 'it was read again');
+  stack.writePrices(JSON.stringify(price(9)));
+  stack.control.hangUp();
+  await soon(async () => (await shown()).prices.inputPerMTok === 9, 'SIGHUP reads the file');
+  expect(await metric('gateway_prices_file_refused')).toBe(0);
+  expect(stack.control.running).toBe(true);
+});
+
+test('SIGHUP does not end a data plane', async () => {
+  data.plane.hangUp();
+  await soon(() => data.plane.output.includes('SIGHUP'), 'it has heard of it');
+  expect((await fetch(`${data.metricsUrl}/healthz`)).status).toBe(200);
+});
+
+test('an organization sees the prices of its own providers, and of no other organization', async () => {
+  stack.writePrices(
+    JSON.stringify({
+      'house-llm': { models: { big: { inputPerMTok: 3, outputPerMTok: 4 } } },
+      anthropic: { models: { 'claude-opus-5-5': { cacheWrite1hPerMTok: 6 } } },
+    }),
+  );
+  const [own, other] = [await stack.tenant(), await stack.tenant()];
+  const provider = { slug: 'house-llm', displayName: 'House', baseUrl: 'http://127.0.0.1:9/v1', authType: 'bearer' };
+  expect((await own.call('POST', '/v1/custom-providers', provider)).status).toBe(201);
+  const models = async (of: Tenant, query: string) => (await of.call('GET', `/v1/prices?${query}`)).body.prices;
+  await soon(async () => (await models(own, 'source=file&provider=anthropic')).length === 1, 'the file is read');
+  expect((await models(own, 'source=file')).map((row: { provider: string }) => row.provider)).toEqual([
+    'anthropic',
+    'house-llm',
+  ]);
+  expect((await models(other, 'source=file')).map((row: { provider: string }) => row.provider)).toEqual(['anthropic']);
+  const [opus] = await models(own, 'source=file&provider=anthropic');
+  // Only the named price differs from the list: 4 / 20, writes 5, hits 0.2
+  expect(opus).toMatchObject({
+    file: { line: 1, fields: ['cacheWrite1hPerMTok'] },
+    prices: { inputPerMTok: 4, outputPerMTok: 20, cacheWritePerMTok: 5, cacheWrite1hPerMTok: 6, batchPercent: 50 },
+  });
+  const [unknown] = await models(own, 'provider=openai&model=gpt-99');
+  expect(unknown).toMatchObject({ source: 'fallback', prices: { inputPerMTok: 30, outputPerMTok: 180 }, file: null });
+  const [sol] = await models(own, 'provider=openai&model=gpt-6-sol');
+  expect(sol).toMatchObject({ bands: [{ aboveTokensIn: 272_000, inputPerMTok: 4, outputPerMTok: 15 }] });
 });

@@ -63,6 +63,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'which providers are refused because they fail',
     load: async () => (await import('./circuits.js')).circuitCommand,
   },
+  prices: {
+    summary: 'what calls cost, and where each price comes from',
+    load: async () => (await import('./prices.js')).priceCommand,
+  },
   audit: { summary: 'who has changed what', load: async () => (await import('./audit.js')).auditCommand },
   top: { summary: 'the busiest agents, again and again', load: async () => (await import('./top.js')).topCommand },
   status: { summary: 'does it work?', load: async () => (await import('./status.js')).statusCommand },

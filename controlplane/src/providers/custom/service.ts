@@ -12,7 +12,7 @@ import { invalidate } from '../../watch/invalidate.js';
 import { BUILT_IN_SLUGS, type Catalogue } from '../catalogue/catalogue.js';
 import { splitBaseUrl } from '../catalogue/provider.js';
 import { checkAuthSettings } from './auth-rules.js';
-import { type AuthType, customCredentialFields } from './provider.js';
+import { type AuthType, type CustomProvider, customCredentialFields } from './provider.js';
 import type { CustomProviderInput, CustomProviderPut, CustomProviderView, ListedProvider } from './schema.js';
 import * as store from './store.js';
 
@@ -36,6 +36,11 @@ export class CustomProviderService {
     const from = Math.max(0, page.offset - own.total);
     const rows = [...own.rows.map(present), ...builtIn.slice(from, from + page.limit - own.rows.length)];
     return { rows, total: own.total + builtIn.length };
+  }
+
+  /** All of the organization's own. */
+  async own(orgId: string): Promise<readonly CustomProvider[]> {
+    return (await store.listLive(this.sql, orgId, { limit: PROVIDERS_MAX, offset: 0 })).rows;
   }
 
   async create(actor: Actor, input: CustomProviderInput): Promise<CustomProviderView> {

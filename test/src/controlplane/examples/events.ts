@@ -38,6 +38,7 @@ export const EVENT_EXAMPLES: Examples = {
       return {};
     },
   },
+  'GET /v1/prices': { prepare: () => ({ query: { provider: 'openai', limit: '2' } }) },
   'GET /v1/attention': {
     async prepare(context) {
       await newAgent(context);

@@ -1,0 +1,34 @@
+/** The operator's prices as data planes get them. Pure. */
+import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
+import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
+import type { FilePrice } from './price-file.js';
+
+/**
+ * `list` must have these prices in force. Data planes of the release before know complete prices of tokens only: they get
+ * those that hold now.
+ */
+export function priceBookOf(
+  prices: readonly FilePrice[],
+  list: PriceList,
+  upstreamOf: (providerSlug: string) => PricedUpstream,
+): IPriceBook {
+  const named = new Map(prices.map(({ price }) => [`${price.provider}\n${price.model}`, price]));
+  const overrides = [...named.values()].flatMap(({ provider, model, perRequestNanos }): IPriceOverride[] => {
+    const entry = { provider: provider ?? '', model: model ?? '' };
+    if (entry.model === '') return [{ ...entry, perRequestNanos: perRequestNanos ?? 0 }];
+    const upstream = upstreamOf(entry.provider);
+    const inForce = list.overrideOf(upstream, entry.model);
+    const rates = list.planOf(upstream, entry.model)?.bands[0]?.rates;
+    if (inForce === null || rates === undefined) return [];
+    return [
+      {
+        ...entry,
+        inputPicoPerToken: rates.input,
+        outputPicoPerToken: rates.output,
+        cachedInputPicoPerToken: rates.cacheRead,
+        perRequestNanos: inForce.perRequestNanos ?? 0,
+      },
+    ];
+  });
+  return { overrides, prices: prices.map(({ price }) => price) };
+}

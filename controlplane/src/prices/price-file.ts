@@ -1,0 +1,205 @@
+/**
+ * Reads PRICES_FILE (docs/configuration.md#prices): prices by provider slug and model. A file with anything unclear in it
+ * is refused as a whole; the error names the line. Pure.
+ */
+import { listedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
+import type { NamedBand, PriceOverride } from '@acg/base/pricing/price-override';
+import { type JsonPath, jsonLines } from './json-lines.js';
+import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
+
+/** One price of the file. */
+export interface FilePrice {
+  readonly price: PriceOverride;
+  /** Where it stands; 1 = the file's first line. */
+  readonly line: number;
+  /** The fields that it names. */
+  readonly fields: readonly string[];
+}
+
+/** What is wrong with the file, and in which line. */
+export class PriceFileProblem extends Error {
+  override readonly name = 'PriceFileProblem';
+}
+
+/** The prices of a provider, as far as a slug alone says. */
+type UpstreamOf = (providerSlug: string) => PricedUpstream;
+
+const SLUG = /^[a-z0-9-]{2,40}$/;
+const MODEL_CHARS_MAX = 256;
+const IMAGE_KINDS_MAX = 50;
+const BANDS_MAX = 8;
+const TOKENS_MAX = 100_000_000;
+/** Model names stand here in a path. */
+const MODEL_DEPTH = 2;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Throws {@link PriceFileProblem}. `nowMs` (Unix): a model must have a price in the lists by then, or name all. */
+export function parsePriceFile(text: string, upstreamOf: UpstreamOf, nowMs: number): FilePrice[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new PriceFileProblem((error as Error).message);
+  }
+  return new PriceFileReader(text, upstreamOf, nowMs).read(document);
+}
+
+class PriceFileReader {
+  readonly #lines: ReturnType<typeof jsonLines>;
+
+  constructor(
+    text: string,
+    readonly upstreamOf: UpstreamOf,
+    readonly nowMs: number,
+  ) {
+    this.#lines = jsonLines(text);
+  }
+
+  read(document: unknown): FilePrice[] {
+    if (!isObject(document))
+      throw new PriceFileProblem('must hold a JSON object such as {"resend":{"perRequestUsd":0.0004}}');
+    const { repeated } = this.#lines;
+    if (repeated !== null)
+      throw new PriceFileProblem(`line ${repeated.line}: ${show(repeated.name)} stands there twice`);
+    return Object.entries(document).flatMap(([slug, entry]) => this.#provider(slug, entry));
+  }
+
+  #provider(provider: string, entry: unknown): FilePrice[] {
+    const at = [provider];
+    if (!SLUG.test(provider)) throw this.#wrong(at, 'is no provider slug');
+    if (!isObject(entry)) throw this.#wrong(at, 'must be an object with perRequestUsd or models');
+    this.#onlyFields(at, entry, [REQUEST_FIELD.field, 'models']);
+    const { models = {} } = entry;
+    if (!isObject(models)) throw this.#wrong([...at, 'models'], 'must be an object of models');
+    const prices = Object.entries(models).flatMap(([model, price]) => this.#model(provider, model, price));
+    if (entry[REQUEST_FIELD.field] === undefined) return prices;
+    const perRequestNanos = this.#amount(at, entry, REQUEST_FIELD);
+    const line = this.#lines.lineOf([...at, REQUEST_FIELD.field]);
+    return [{ price: { provider, model: '', perRequestNanos }, line, fields: [REQUEST_FIELD.field] }, ...prices];
+  }
+
+  /** One price, or a list of prices that hold from different days on. */
+  #model(provider: string, model: string, entry: unknown): FilePrice[] {
+    const at = [provider, 'models', model];
+    if (model === '' || model.length > MODEL_CHARS_MAX) throw this.#wrong(at, 'is no model name');
+    if (!Array.isArray(entry)) return [this.#price(provider, model, at, entry)];
+    const prices = entry.map((price, index) => this.#price(provider, model, [...at, index], price));
+    const days = new Set(prices.map(({ price }) => price.fromMs));
+    if (prices.length === 0) throw this.#wrong(at, 'must name a price');
+    if (days.size < prices.length) throw this.#wrong(at, 'has two prices from the same day on');
+    return prices;
+  }
+
+  #price(provider: string, model: string, at: JsonPath, entry: unknown): FilePrice {
+    if (!isObject(entry)) throw this.#wrong(at, 'must be an object with prices such as inputPerMTok');
+    const named = [...RATE_FIELDS, ...UNIT_FIELDS, ...TIER_FIELDS, REQUEST_FIELD, IMAGE_FIELD].map(
+      ({ field }) => field,
+    );
+    this.#onlyFields(at, entry, ['from', 'bands', ...named]);
+    const fields = Object.keys(entry).filter((field) => field !== 'from');
+    if (fields.length === 0) throw this.#wrong(at, 'must name a price such as inputPerMTok');
+    const rates = this.#table(at, entry, RATE_FIELDS);
+    const tiers = this.#table(at, entry, TIER_FIELDS);
+    const isOfTokens = Object.keys(rates).length + Object.keys(tiers).length > 0 || entry.bands !== undefined;
+    if (isOfTokens && (rates.input === undefined || rates.output === undefined) && !this.#isListed(provider, model)) {
+      throw this.#wrong(at, 'is in no price list: name inputPerMTok and outputPerMTok');
+    }
+    const price: PriceOverride = {
+      provider,
+      model,
+      fromMs: entry.from === undefined ? 0 : this.#day([...at, 'from'], entry.from),
+      rates,
+      tiers,
+      ...this.#table(at, entry, UNIT_FIELDS),
+      ...(entry.bands === undefined ? {} : { bands: { bands: this.#bands([...at, 'bands'], entry.bands) } }),
+      ...(entry[IMAGE_FIELD.field] === undefined ? {} : { images: this.#images(at, entry[IMAGE_FIELD.field]) }),
+      ...(entry[REQUEST_FIELD.field] === undefined ? {} : { perRequestNanos: this.#amount(at, entry, REQUEST_FIELD) }),
+    };
+    return { price, line: this.#lines.lineOf(at), fields };
+  }
+
+  #isListed(provider: string, model: string): boolean {
+    return model !== '*' && listedPlan(this.upstreamOf(provider), model, this.nowMs) !== null;
+  }
+
+  #table<Name extends string>(
+    at: JsonPath,
+    entry: Fields,
+    table: readonly { readonly field: string; readonly name: Name; readonly scale: number; readonly max: number }[],
+  ): { [Key in Name]?: number } {
+    const named: { [Key in Name]?: number } = {};
+    for (const row of table) if (entry[row.field] !== undefined) named[row.name] = this.#amount(at, entry, row);
+    return named;
+  }
+
+  #bands(at: JsonPath, bands: unknown): NamedBand[] {
+    if (!Array.isArray(bands) || bands.length > BANDS_MAX)
+      throw this.#wrong(at, `must be a list of at most ${BANDS_MAX} bands`);
+    const borders = new Set<number>();
+    return bands.map((band: unknown, index) => {
+      const here = [...at, index];
+      if (!isObject(band)) throw this.#wrong(here, 'must be an object with aboveTokensIn and prices');
+      this.#onlyFields(here, band, ['aboveTokensIn', ...RATE_FIELDS.map(({ field }) => field)]);
+      const { aboveTokensIn } = band;
+      if (!Number.isInteger(aboveTokensIn) || (aboveTokensIn as number) < 1 || (aboveTokensIn as number) > TOKENS_MAX) {
+        throw this.#wrong([...here, 'aboveTokensIn'], `must be a whole number from 1 to ${TOKENS_MAX}`);
+      }
+      if (borders.has(aboveTokensIn as number)) throw this.#wrong(here, 'begins where another band begins');
+      borders.add(aboveTokensIn as number);
+      return { aboveTokensIn: aboveTokensIn as number, rates: this.#table(here, band, RATE_FIELDS) };
+    });
+  }
+
+  #images(at: JsonPath, prices: unknown): { kind: string; pico: number }[] {
+    const here = [...at, IMAGE_FIELD.field];
+    const kinds = isObject(prices) ? Object.keys(prices) : [];
+    if (!isObject(prices) || kinds.length === 0 || kinds.length > IMAGE_KINDS_MAX) {
+      throw this.#wrong(here, 'must be an object of prices by size such as {"1024x1024":0.04,"hd 1024x1024":0.08}');
+    }
+    return kinds.map((kind) => ({ kind, pico: this.#amount(here, prices, { ...IMAGE_FIELD, field: kind }) }));
+  }
+
+  /** Unix ms of midnight UTC. */
+  #day(at: JsonPath, day: unknown): number {
+    const ms = typeof day === 'string' && DAY.test(day) ? Date.parse(day) : Number.NaN;
+    // 2026-02-30 would be the second of March.
+    if (Number.isNaN(ms) || ms <= 0 || new Date(ms).toISOString().slice(0, 10) !== day) {
+      throw this.#wrong(at, 'must be a day (UTC) such as "2026-12-01"');
+    }
+    return ms;
+  }
+
+  /** In whole units of the plan. */
+  #amount(at: JsonPath, entry: Fields, { field, scale, max }: { field: string; scale: number; max: number }): number {
+    const here = [...at, field];
+    const value = entry[field];
+    if (typeof value !== 'number' || !(value >= 0) || value > max) {
+      throw this.#wrong(here, `must be a number from 0 to ${max}`);
+    }
+    const units = Math.round(value * scale);
+    if (scale === 1 && units !== value) throw this.#wrong(here, 'must be a whole number');
+    if (units === 0 && value > 0) throw this.#wrong(here, `is smaller than can be counted (${1 / scale})`);
+    return units;
+  }
+
+  #onlyFields(at: JsonPath, entry: Fields, known: readonly string[]): void {
+    const other = Object.keys(entry).find((field) => !known.includes(field));
+    if (other === undefined) return;
+    throw this.#wrong([...at, other], `is no field that is known here; known are ${known.join(', ')}`);
+  }
+
+  #wrong(at: JsonPath, problem: string): PriceFileProblem {
+    const path = at.map((step, depth) => {
+      if (depth === MODEL_DEPTH || typeof step === 'number') return `[${show(step)}]`;
+      return depth === 0 ? step : `.${step}`;
+    });
+    return new PriceFileProblem(`line ${this.#lines.lineOf(at)}: ${path.join('')} ${problem}`);
+  }
+}
+
+const show = (value: unknown): string => JSON.stringify(value);
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

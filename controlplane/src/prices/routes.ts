@@ -1,0 +1,43 @@
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { splitBaseUrl } from '../providers/catalogue/provider.js';
+import type { CustomProviderService } from '../providers/custom/service.js';
+import type { OperatorPrices } from './operator-prices.js';
+import { priceViews } from './price-views.js';
+import { PriceListing, PriceQuery } from './schema.js';
+
+export function priceRoutes(
+  app: App,
+  operatorPrices: OperatorPrices,
+  catalogue: Catalogue,
+  custom: CustomProviderService,
+): void {
+  app.get(
+    '/v1/prices',
+    { config: { access: 'viewer' }, schema: { querystring: PriceQuery, response: { 200: PriceListing } } },
+    async ({ actor, query }) => {
+      const { list, prices: file, readAtMs } = operatorPrices;
+      const own = await custom.own(actor.orgId);
+      const upstreams = [
+        ...catalogue.providers.map(({ slug }) => operatorPrices.upstreamOf(slug)),
+        // Only its own: PRICES_FILE may name the providers of every organization.
+        ...own.map(({ slug, baseUrl, usageFormat }) => ({
+          providerSlug: slug,
+          priceProvider: '',
+          usageFormat: usageFormat ?? 'none',
+          origin: splitBaseUrl(baseUrl).origin,
+        })),
+      ];
+      const views = priceViews({ list, file, nowMs: Date.now() }, upstreams, query);
+      const { limit, offset } = page(query);
+      return {
+        prices: views.slice(offset, offset + limit),
+        fileReadAt: readAtMs === null ? null : new Date(readAtMs).toISOString(),
+        total: views.length,
+        limit,
+        offset,
+      };
+    },
+  );
+}
