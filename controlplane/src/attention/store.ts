@@ -34,11 +34,11 @@ export function loadAttention(sql: Sql, orgId: string, month: string): Promise<A
   const budgetNanos = sql`a.budget_cents_monthly * ${NANOS_PER_CENT}::float8`;
   const ofMonth = sql`left join month_spend m on m.agent_id = a.id and m.month = ${month}`;
   const none = sql`null::text`;
-  const noMoney = sql`null::text, null::integer`;
+  const noMoney = sql`null::text, null::bigint`;
   return sql<AttentionRow[]>`
     (select 'budget' as kind, a.id::text as id, a.name, a.id as "agentId", a.name as "agentName",
             ${none} as "providerSlug", null::timestamptz as at, ${spent}::text as "monthNanos",
-            a.budget_cents_monthly::integer as "budgetCents", false as paused, count(*) over () as total
+            a.budget_cents_monthly as "budgetCents", false as paused, count(*) over () as total
        from agents a ${ofMonth}
       where a.org_id = ${orgId} and a.status <> 'revoked' and a.budget_cents_monthly is not null
         and ${spent} >= ${budgetNanos} * ${NEARLY}::float8

@@ -156,3 +156,18 @@ test('attention: five of a kind at most, with the number of all; a stranger sees
   expect((await attention()).map(({ kind }) => kind)).toEqual(ATTENTION_KINDS);
   expect(await attention(await plane().member('owner'))).toEqual([]);
 });
+
+test('attention: a budget above 2^31 cents is shown as it is', async () => {
+  const { sql } = plane().database;
+  const rich = await plane().member('owner');
+  const project = (await rich.call('POST', '/v1/projects', { name: 'Rich' })).body.project.id;
+  const budgetCentsMonthly = 5_000_000_000;
+  const made = await rich.call('POST', '/v1/agents', { projectId: project, name: 'Rich', budgetCentsMonthly });
+  const { id } = made.body.agent;
+  const records = [usageRecord({ agentId: id, orgId: rich.orgId, costNanos: NANOS_PER_CENT })];
+  await newIngest(sql).report({ dataPlaneId: 'd', records });
+  await sql`update month_spend set spent_nanos = ${budgetCentsMonthly}::bigint * ${NANOS_PER_CENT}::bigint where agent_id = ${id}`;
+  expect((await found('budget', rich))!.things).toMatchObject([
+    { id, monthCents: budgetCentsMonthly, budgetCents: budgetCentsMonthly },
+  ]);
+});
