@@ -2029,7 +2029,7 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.
              * @enum {string}
              */
             onStoreLoss: "allow" | "refuse";
@@ -2167,10 +2167,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-             * @enum {string}
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @enum {string|null}
              */
-            onStoreLoss?: "allow" | "refuse";
+            onStoreLoss?: "allow" | "refuse" | null;
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
@@ -2224,10 +2224,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-             * @enum {string}
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @enum {string|null}
              */
-            onStoreLoss?: "allow" | "refuse";
+            onStoreLoss?: "allow" | "refuse" | null;
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */

@@ -4,20 +4,26 @@ import { Type } from 'typebox';
 const BUDGET_MODES = ['soft', 'hard'] as const;
 const ON_STORE_LOSS = ['allow', 'refuse'] as const;
 
+const ON_STORE_LOSS_SAYS =
+  'Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.';
+type OnStoreLoss = (typeof ON_STORE_LOSS)[number];
+
+/** As it is stored. */
 export interface Enforcement {
   readonly budgetMode: (typeof BUDGET_MODES)[number];
   readonly holdMaxOutputTokens: number;
-  readonly onStoreLoss: (typeof ON_STORE_LOSS)[number];
+  /** Null: no choice of its own, see {@link effectiveOnStoreLoss}. */
+  readonly onStoreLoss: OnStoreLoss | null;
 }
 
 const DEFAULT_ENFORCEMENT: Enforcement = {
   budgetMode: 'soft',
   holdMaxOutputTokens: 4_096,
-  onStoreLoss: 'allow',
+  onStoreLoss: null,
 };
 
-/** Fields that only an admin may set, limits of money among them. */
-export const ADMIN_FIELDS = ['budgetCentsMonthly', 'budgetMode', 'onStoreLoss'] as const;
+/** Fields that only an admin may set: limits of money, and how strictly they hold. */
+export const ADMIN_FIELDS = ['budgetCentsMonthly', 'budgetMode', 'holdMaxOutputTokens', 'onStoreLoss'] as const;
 
 export const EnforcementFields = {
   budgetMode: Type.Unsafe<Enforcement['budgetMode']>({
@@ -30,15 +36,29 @@ export const EnforcementFields = {
     maximum: 1_000_000,
     description: 'Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default.',
   }),
-  onStoreLoss: Type.Unsafe<Enforcement['onStoreLoss']>({
+  onStoreLoss: Type.Unsafe<OnStoreLoss>({
     type: 'string',
     enum: ON_STORE_LOSS,
-    description: 'What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).',
+    description: ON_STORE_LOSS_SAYS,
   }),
 };
 
-export const enforcementOf = (given: Partial<Enforcement>, before: Enforcement = DEFAULT_ENFORCEMENT): Enforcement => ({
-  budgetMode: given.budgetMode ?? before.budgetMode,
-  holdMaxOutputTokens: given.holdMaxOutputTokens ?? before.holdMaxOutputTokens,
-  onStoreLoss: given.onStoreLoss ?? before.onStoreLoss,
+/** Null takes the choice back. */
+export const OnStoreLossInput = Type.Unsafe<OnStoreLoss | null>({
+  type: ['string', 'null'],
+  enum: [...ON_STORE_LOSS, null],
+  description: `${ON_STORE_LOSS_SAYS} Null: the default.`,
+});
+
+/** A hard budget is meant to hold, so it refuses what cannot be checked, unless the agent says otherwise. */
+export const effectiveOnStoreLoss = ({
+  budgetMode,
+  onStoreLoss,
+}: Pick<Enforcement, 'budgetMode' | 'onStoreLoss'>): OnStoreLoss =>
+  onStoreLoss ?? (budgetMode === 'hard' ? 'refuse' : 'allow');
+
+export const enforcementOf = (given: Partial<Enforcement>): Enforcement => ({
+  budgetMode: given.budgetMode ?? DEFAULT_ENFORCEMENT.budgetMode,
+  holdMaxOutputTokens: given.holdMaxOutputTokens ?? DEFAULT_ENFORCEMENT.holdMaxOutputTokens,
+  onStoreLoss: given.onStoreLoss ?? DEFAULT_ENFORCEMENT.onStoreLoss,
 });

@@ -3,7 +3,7 @@ import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
 import { byLimit, type DefaultedLimitName, type LimitName, pickListed } from '../limits/limit-fields.js';
-import { EnforcementFields } from './enforcement.js';
+import { EnforcementFields, OnStoreLossInput } from './enforcement.js';
 import { AgentPolicyField } from './policy.js';
 
 const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
@@ -27,7 +27,7 @@ const UsageThresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }),
 const enforcementInputs = {
   budgetMode: Type.Optional(EnforcementFields.budgetMode),
   holdMaxOutputTokens: Type.Optional(EnforcementFields.holdMaxOutputTokens),
-  onStoreLoss: Type.Optional(EnforcementFields.onStoreLoss),
+  onStoreLoss: Type.Optional(OnStoreLossInput),
 };
 
 const shown = {

@@ -12,7 +12,7 @@ import type { Listed, Page } from '../http/pagination.js';
 import { byLimit, effectiveLimits } from '../limits/limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { invalidate } from '../watch/invalidate.js';
-import { ADMIN_FIELDS, enforcementOf } from './enforcement.js';
+import { ADMIN_FIELDS, effectiveOnStoreLoss, enforcementOf } from './enforcement.js';
 import { checkPolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
@@ -141,10 +141,11 @@ const eventData = (orgId: string, row: store.AgentRow) => ({
   orgId,
 });
 
-/** Shown limits are the effective ones (docs/contract.md#limits). */
+/** Shown limits, and what becomes of calls without them, are the effective ones (docs/contract.md#limits). */
 const present = (row: store.AgentRow): Agent => ({
   ...row,
   ...effectiveLimits(row),
+  onStoreLoss: effectiveOnStoreLoss(row),
   usageThresholds: [...row.usageThresholds],
   createdAt: row.createdAt.toISOString(),
 });

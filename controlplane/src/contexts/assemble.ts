@@ -1,5 +1,6 @@
 /** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+import { effectiveOnStoreLoss } from '../agents/enforcement.js';
 import { policyOnTheWire } from '../agents/policy.js';
 import {
   type EffectiveLimits,
@@ -43,7 +44,7 @@ export function assembleContext(
     ledgerNanos: agent.ledgerNanos,
     hardBudget: agent.budgetMode === 'hard',
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
-    refuseUnchecked: agent.onStoreLoss === 'refuse',
+    refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     upstreams,
     unassignedProviders: all.filter((slug) => !assigned.has(slug)),

@@ -59,7 +59,7 @@ export interface AgentRow extends OwnLimits, ScopeBudgets {
   readonly ledgerNanos: number;
   readonly budgetMode: 'soft' | 'hard';
   readonly holdMaxOutputTokens: number;
-  readonly onStoreLoss: 'allow' | 'refuse';
+  readonly onStoreLoss: 'allow' | 'refuse' | null;
   /** Null: everything. */
   readonly policy: AgentPolicy | null;
   readonly accounts: readonly AccountRow[];

@@ -106,7 +106,7 @@ async function makeAgent(tenant: Tenant, terms: AgentTerms): Promise<ChaosAgent>
     ...(tpmLimit === null ? {} : { tpmLimit }),
     ...(budgetNanos === null ? {} : { budgetCentsMonthly: budgetNanos / CENT_NANOS }),
     ...(hardBudget ? { budgetMode: 'hard' } : {}),
-    ...(refusesWithoutStore ? { onStoreLoss: 'refuse' } : {}),
+    onStoreLoss: refusesWithoutStore ? 'refuse' : 'allow',
   });
   await tenant.account(id, 'openai', { apiKey: REAL.openai });
   if (rpmLimit === null && rpdLimit === null && tpmLimit === null && budgetNanos === null) {

@@ -235,3 +235,15 @@ test('budgetMode, holdMaxOutputTokens, tpmLimit and onStoreLoss: on create and o
     expect((await owner.patch(path, wrong)).status).toBe(400);
   }
 });
+
+test('onStoreLoss: hard budgets refuse and soft ones allow by default; a choice stays, null takes it back', async () => {
+  const owner = await signUp(plane());
+  const { id } = await newAgent(owner, { budgetMode: 'hard' });
+  const path = `/v1/agents/${id}`;
+  const shown = async (): Promise<string> => (await owner.get(path)).body.agent.onStoreLoss;
+  expect(await shown()).toBe('refuse');
+  expect((await owner.patch(path, { budgetMode: 'soft' })).body.agent.onStoreLoss).toBe('allow');
+  expect((await owner.patch(path, { onStoreLoss: 'allow', budgetMode: 'hard' })).body.agent.onStoreLoss).toBe('allow');
+  expect(await shown()).toBe('allow');
+  expect((await owner.patch(path, { onStoreLoss: null })).body.agent.onStoreLoss).toBe('refuse');
+});

@@ -6,13 +6,20 @@ import { useControlPlane } from '../control-plane.js';
 
 const plane = useControlPlane();
 
-test('limits of money, budgetMode and onStoreLoss need the role admin; rates do not', async () => {
+test('limits of money and how strictly they hold need the role admin; rates do not', async () => {
   const admin = await plane().member('admin');
   const member = await plane().member('member', admin.orgId);
   const projectId = (await admin.call('POST', '/v1/projects', { name: 'Money' })).body.project.id;
   const { id } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Agent' })).body.agent;
   const path = `/v1/agents/${id}`;
-  for (const patch of [{ budgetCentsMonthly: null }, { budgetMode: 'soft' }, { onStoreLoss: 'allow' }]) {
+  const patches = [
+    { budgetCentsMonthly: null },
+    { budgetMode: 'soft' },
+    { onStoreLoss: 'allow' },
+    { onStoreLoss: null },
+    { holdMaxOutputTokens: 1 },
+  ];
+  for (const patch of patches) {
     expect((await member.call('PATCH', path, patch)).status).toBe(403);
     expect((await admin.call('PATCH', path, patch)).status).toBe(200);
   }

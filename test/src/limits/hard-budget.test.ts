@@ -246,23 +246,29 @@ test('hard budget: a call that its agent gave up frees its hold', async () => {
   answer(1);
 });
 
-test('onStoreLoss: refuse answers 503 while limits cannot be checked', async () => {
+test('while limits cannot be checked, a hard budget answers 503 unless its agent chose otherwise, a soft one passes', async () => {
   const strict = await newAgent({ budgetCentsMonthly: 100, onStoreLoss: 'refuse' });
-  const open = await newAgent({ budgetCentsMonthly: 100 });
-  for (const token of [strict, open]) {
+  const hard = await newAgent({ budgetCentsMonthly: 100 });
+  const soft = await newAgent({ budgetCentsMonthly: 100, budgetMode: 'soft' });
+  const open = await newAgent({ budgetCentsMonthly: 100, onStoreLoss: 'allow' });
+  for (const token of [strict, hard, soft, open]) {
     const one = call(token);
     await until(() => waiting.length === 1, 'the call at the provider');
     answer(1);
     expect((await one).status).toBe(200);
   }
   await redis.kill();
-  const refused = await call(strict);
-  expect(refused.status).toBe(503);
-  expect(refused.headers['retry-after']).toBe('1');
-  const passed = call(open);
-  await until(() => waiting.length === 1, 'the call at the provider');
-  answer(1);
-  expect((await passed).status).toBe(200);
+  for (const token of [strict, hard]) {
+    const refused = await call(token);
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('1');
+  }
+  for (const token of [soft, open]) {
+    const passed = call(token);
+    await until(() => waiting.length === 1, 'the call at the provider');
+    answer(1);
+    expect((await passed).status).toBe(200);
+  }
   await redis.restart();
 });
 
