@@ -277,3 +277,30 @@ async function everyCommand(): Promise<string[]> {
 beforeAll(async () => {
   for (const group of await commandsIn([])) SUBCOMMANDS.set(group, await commandsIn([group]));
 });
+
+test('`-` is standard input for every option that names a file, and removes nothing', async () => {
+  const { session } = await stack.tenant();
+  await acg.ok(['login', '--with-token'], { input: session });
+  const { agent } = (await acg.ok(['agents', 'create', 'Stdin bot', '--json'])).json;
+  const policy = { openai: { calls: ['GET /v1/models'] } };
+  const shown = async () => (await acg.ok(['agents', 'get', agent.id, '--json'])).json.agent.policy;
+  const fromStdin = { input: `${JSON.stringify(policy)}\n` };
+  await acg.ok(['agents', 'set', agent.id, '--policy-file', '-'], fromStdin);
+  expect(await shown()).toEqual(policy);
+
+  const unasked = await acg.call(['agents', 'set', agent.id, '--no-policy']);
+  expect([unasked.code, unasked.stderr]).toEqual([3, expect.stringContaining('--yes')]);
+  expect((await acg.call(['agents', 'set', agent.id, '--no-policy', '--policy-file', '-'], fromStdin)).code).not.toBe(
+    0,
+  );
+  expect(await shown()).toEqual(policy);
+  await acg.ok(['agents', 'set', agent.id, '--no-policy', '--yes']);
+  expect(await shown()).toBeNull();
+
+  await acg.ok(['accounts', 'add', 'openai', '--agent', agent.id, '--key-file', '-'], KEY);
+  const rename = { input: '{"name":"Renamed bot"}' };
+  await acg.ok(['api', 'PATCH', `/v1/agents/${agent.id}`, '--data', '@-'], rename);
+  expect((await acg.ok(['agents', 'get', agent.id, '--json'])).json.agent.name).toBe('Renamed bot');
+  const csv = await acg.ok(['usage', '--agent', agent.id, 'export', '--format', 'csv', '--output', '-']);
+  expect(csv.stdout).toContain('costCents');
+});

@@ -18,7 +18,7 @@ export function asDocument(state: State, required: RequiredFields): Document & {
       agents: agents.map((agent) => ({
         name: agent.name,
         status: agent.status as 'active',
-        ...pick(agent.fields, AGENT_FIELDS),
+        ...pick(agent.fields, isDefault(agent.fields) ? FIELDS_BY_DEFAULT : AGENT_FIELDS),
         accounts: agent.accounts.map(({ provider, allowSensitivePaths }) => ({
           provider,
           allowSensitivePaths,
@@ -29,6 +29,11 @@ export function asDocument(state: State, required: RequiredFields): Document & {
     webhooks: state.webhooks.map(({ url, events, status }) => ({ url, events, status: status as 'active' })),
   };
 }
+
+/** What follows the budget's mode by itself is not written down: as a choice it would stay when the mode changes. */
+const isDefault = ({ budgetMode, onStoreLoss }: Fields): boolean =>
+  onStoreLoss === (budgetMode === 'hard' ? 'refuse' : 'allow');
+const FIELDS_BY_DEFAULT = AGENT_FIELDS.filter((field) => field !== 'onStoreLoss');
 
 /** `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}` */
 const variables = ({ slug }: AgentState, provider: string, fields: readonly string[]) =>

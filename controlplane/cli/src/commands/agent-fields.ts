@@ -1,9 +1,10 @@
 /** What can be set of an agent, as options. */
-import { readFileSync } from 'node:fs';
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../api/given.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/failure.js';
+import { readNamed } from '../terminal/secret-input.js';
 import { dollarsToCents, list, nullIfNone, type OrNone, orNone, wholeNumber } from './options.js';
 
 /** `--rpm`, `--rpd` … */
@@ -16,8 +17,10 @@ export interface AgentOptions extends RateOptions {
   readonly threshold?: OrNone<readonly number[]>;
   readonly budgetMode?: 'soft' | 'hard';
   readonly holdMaxOutputTokens?: number;
-  readonly onStoreLoss?: 'allow' | 'refuse';
+  readonly onStoreLoss?: 'allow' | 'refuse' | 'default';
   readonly policyFile?: string;
+  /** False: `--no-policy`. */
+  readonly policy?: boolean;
 }
 
 export function addAgentFields(command: Command): Command {
@@ -37,13 +40,17 @@ export function addAgentFields(command: Command): Command {
     .addOption(new Option('--budget-mode <mode>', 'how strict the budget is').choices(['soft', 'hard']))
     .option('--hold-max-output-tokens <n>', 'what a hard budget reserves for a call without a maximum', wholeNumber)
     .addOption(
-      new Option('--on-store-loss <what>', 'calls while limits cannot be checked').choices(['allow', 'refuse']),
+      new Option('--on-store-loss <what>', 'calls while limits cannot be checked').choices([
+        'allow',
+        'refuse',
+        'default',
+      ]),
     )
-    .option('--policy-file <file>', 'JSON: which calls and models it may use; - for everything');
+    .option('--policy-file <file>', 'JSON: which calls and models it may use; - for standard input');
 }
 
-export function agentFields(options: AgentOptions) {
-  const { threshold, policyFile, budget } = options;
+export async function agentFields(run: Pick<Invocation, 'terminal'>, options: AgentOptions) {
+  const { threshold, budget, onStoreLoss } = options;
   const rates = Object.fromEntries(RATE_LIMITS.map(({ field, type }) => [field, nullIfNone(options[type])]));
   return given({
     name: options.name,
@@ -53,17 +60,22 @@ export function agentFields(options: AgentOptions) {
     usageThresholds: threshold === 'none' ? [] : threshold === undefined ? undefined : [...threshold],
     budgetMode: options.budgetMode,
     holdMaxOutputTokens: options.holdMaxOutputTokens,
-    onStoreLoss: options.onStoreLoss,
-    policy: policyFile === undefined ? undefined : policyFile === '-' ? null : readPolicy(policyFile),
+    onStoreLoss: onStoreLoss === 'default' ? null : onStoreLoss,
+    policy: await policyOf(run, options),
   });
 }
 
 type Policy = Record<string, { calls?: string[]; models?: { allow?: string[]; deny?: string[] } }>;
 
-/** The API checks what is in it. */
-function readPolicy(path: string): Policy {
+/** Null: everything is allowed. The API checks what is in it. */
+async function policyOf(
+  { terminal }: Pick<Invocation, 'terminal'>,
+  { policy, policyFile }: AgentOptions,
+): Promise<Policy | null | undefined> {
+  if (policyFile === undefined) return policy === false ? null : undefined;
+  if (policy === false) throw usage('--policy-file and --no-policy contradict each other');
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Policy;
+    return JSON.parse(await readNamed(terminal, policyFile)) as Policy;
   } catch (error) {
     throw usage(`--policy-file: ${(error as Error).message}`);
   }

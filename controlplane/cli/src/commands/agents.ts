@@ -86,7 +86,7 @@ function createCommand(group: Command, { begin }: Tree): void {
     const run = begin();
     const client = await run.client();
     const projectId = await findProject(client, run.settings.project);
-    const body = { projectId, name, ...agentFields(options) };
+    const body = { projectId, name, ...(await agentFields(run, options)) };
     const answer = await client.post('/v1/agents', { body });
     run.show(answer, () => run.done(`${answer.agent.slug}  ${answer.agent.id}`));
     run.note(`a token for it: acg keys create --agent ${answer.agent.slug} --name first`);
@@ -114,7 +114,7 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
               ? 'none'
               : `${money(agent.budgetCentsMonthly)} a month, ${agent.budgetMode}`,
           'held without a maximum': agent.budgetMode === 'hard' ? `${agent.holdMaxOutputTokens} output tokens` : null,
-          'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are refused' : null,
+          'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are refused' : 'its calls pass',
           ...rates(agent),
           thresholds: agent.usageThresholds.map((percent) => `${percent} %`).join(', ') || 'none',
           policy: agent.policy === null ? 'everything is allowed' : JSON.stringify(agent.policy),
@@ -127,13 +127,17 @@ function readAndSetCommands(group: Command, { begin }: Tree): void {
     .command('set')
     .description('change one')
     .argument(...NAMED)
-    .option('--name <name>', 'its name');
+    .option('--name <name>', 'its name')
+    .option('--no-policy', 'allow it every call and model of its providers, after a question');
   addAgentFields(set).action(async (text: string, options: AgentOptions) => {
     const run = begin();
     const id = await findAgentId(run, text);
+    if (options.policy === false) {
+      await confirmed(run, `Remove the policy of ${text} at ${run.settings.url}? It may then make every call.`);
+    }
     const answer = await (await run.client()).patch('/v1/agents/{id}', {
       params: { path: { id } },
-      body: agentFields(options),
+      body: await agentFields(run, options),
     });
     run.show(answer, () => run.done(`${answer.agent.slug}`));
   });

@@ -1,10 +1,9 @@
 /** `acg api`: any call of the management API, for what no command is there for. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/failure.js';
 import { printableJson, printableLines } from '../terminal/printable.js';
-import { readStdin } from '../terminal/secret-input.js';
+import { readNamed } from '../terminal/secret-input.js';
 import { pair } from './options.js';
 import type { Tree } from './tree.js';
 
@@ -38,8 +37,7 @@ export function apiCommand(command: Command, { begin }: Tree): void {
 }
 
 async function readBody(run: Invocation, data: string): Promise<string> {
-  const text =
-    data === '-' ? await readStdin(run.terminal) : data.startsWith('@') ? readFileSync(data.slice(1), 'utf8') : data;
+  const text = data === '-' || data.startsWith('@') ? await readNamed(run.terminal, data.replace(/^@/, '')) : data;
   try {
     JSON.parse(text);
   } catch {

@@ -15,7 +15,7 @@ const collectPair = (text: string, before: readonly (readonly [string, string])[
 export const addKeyOptions = (command: Command): Command =>
   command
     .option('--key-stdin', 'read the key from stdin, or a JSON object of all fields')
-    .option('--key-file <file>', 'read it from a file')
+    .option('--key-file <file>', 'read it from a file; - for stdin')
     .option('--key-env <name>', 'read it from a variable')
     .option('--field <name=value>', 'what is no secret, e.g. region=us-east-1; repeatable', collectPair);
 

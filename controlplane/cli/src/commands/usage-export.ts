@@ -23,7 +23,7 @@ export function exportCommand(group: Command, { begin }: Tree): void {
     .command('export')
     .description('every call, e.g. usage export --agent A --period 7d')
     .addOption(new Option('--format <format>', 'csv for a file of that name, else json').choices(['json', 'csv']))
-    .option('-o, --output <file>', 'into a file; else to stdout')
+    .option('-o, --output <file>', 'into a file; - or nothing for stdout')
     .action(async ({ format, output }: ExportOptions) => {
       const run = begin();
       await run.client(); // logged in, and in the right organization
@@ -34,7 +34,7 @@ export function exportCommand(group: Command, { begin }: Tree): void {
       const response = await client.send('GET', `/v1/usage/export?${query}`);
       if (response.body === null) throw new Failure(EXIT.failed, 'the export is empty');
       const rows = Readable.fromWeb(response.body as ReadableStream);
-      if (output === undefined) {
+      if (output === undefined || output === '-') {
         const { stdout } = run.terminal;
         if (!stdout.isTTY) await pipeline(rows, stdout, { end: false });
         else for await (const text of rows.setEncoding('utf8')) stdout.write(printableLines(String(text)));

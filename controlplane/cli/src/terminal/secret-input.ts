@@ -15,6 +15,11 @@ export async function readStdin({ stdin }: Terminal, bytesMax = BYTES_MAX): Prom
   return trimmed(text, 'stdin');
 }
 
+/** A file that an option names; `-` is stdin, as everywhere in this program. */
+export async function readNamed(terminal: Terminal, file: string, bytesMax = BYTES_MAX): Promise<string> {
+  return file === '-' ? readStdin(terminal, bytesMax) : readFileSync(file, 'utf8');
+}
+
 export interface SecretSource {
   readonly stdin?: boolean | undefined;
   readonly file?: string | undefined;
@@ -27,7 +32,7 @@ export async function readSecret(terminal: Terminal, { stdin, file, env }: Secre
   if ([stdin, file, env].filter((source) => source !== undefined).length > 1)
     throw usage('the secret comes from one place');
   if (stdin === true) return readStdin(terminal);
-  if (file !== undefined) return trimmed(readFileSync(file, 'utf8'), file);
+  if (file !== undefined) return trimmed(await readNamed(terminal, file), file);
   if (env === undefined) return null;
   return trimmed(terminal.env[env] ?? '', `the variable ${env}`);
 }
