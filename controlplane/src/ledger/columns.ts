@@ -1,6 +1,6 @@
 /**
- * What the ledger does with each field of a usage record: how it is checked, in which column of `usage_records` it
- * stands, and how a log shows it. The insert, the pages of /logs and the exports are made of these lists.
+ * What the ledger does with each field of a usage record: how it is checked, and in which column of `usage_records` it
+ * stands. The insert is made of these lists. What logs and exports show of a record: reports/log-schema.ts.
  */
 import type { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import { count, INT4_MAX, integer, STATUS_MAX, slug, text, uuid } from './checks.js';
@@ -248,48 +248,6 @@ export const KINDS: readonly Column<SharedFields>[] = [
     value: (k) => k.circuitOutcome,
     check: (k) => integer('circuit_outcome', k.circuitOutcome, 2),
   },
-];
-
-/** How a log shows a value. `text` is anything a caller or a provider could have chosen. */
-export interface LogField {
-  readonly as: string;
-  readonly kind: 'plain' | 'text' | 'textOrNull' | 'flag';
-  /** Over a row of `usage_records`. */
-  readonly sql: string;
-}
-
-const plain = (as: string, sql: string): LogField => ({ as, kind: 'plain', sql });
-const anyText = (as: string, sql: string): LogField => ({ as, kind: 'text', sql });
-const textOrNull = (as: string, sql: string): LogField => ({ as, kind: 'textOrNull', sql });
-
-/** In the order in which exports have them: new ones go to the end. */
-export const LOG_FIELDS: readonly LogField[] = [
-  plain('id', 'id'),
-  plain('requestId', 'id'),
-  plain('createdAt', `to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
-  plain('agentId', 'agent_id'),
-  plain('keyId', 'key_id'),
-  anyText('providerSlug', 'provider_slug'),
-  plain('accountId', 'account_id'),
-  anyText('method', 'method'),
-  anyText('path', 'path'),
-  plain('status', 'status'),
-  textOrNull('error', 'error'),
-  textOrNull('model', 'model'),
-  plain('tokensIn', 'tokens_in_uncached + tokens_cache_read + tokens_cache_write'),
-  plain('tokensOut', 'tokens_out'),
-  plain('tokensCacheRead', 'tokens_cache_read'),
-  plain('tokensCacheWrite', 'tokens_cache_write'),
-  plain('tokensReasoning', 'tokens_reasoning'),
-  plain('costCents', 'trim_scale(cost_nanos * 0.0000001)'),
-  anyText('usageSource', 'usage_source'),
-  anyText('priceSource', 'price_source'),
-  plain('durationMs', 'duration_ms'),
-  plain('ttfbMs', 'ttfb_ms'),
-  plain('bytesIn', 'bytes_in'),
-  plain('bytesOut', 'bytes_out'),
-  { as: 'streamed', kind: 'flag', sql: 'streamed' },
-  anyText('dataPlaneId', 'data_plane_id'),
 ];
 
 function id(

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Instant } from '../http/instant.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
-import { LogRecord } from './schema.js';
+import { LogRecord } from './log-schema.js';
 
 const STATUS = '(?:[1-5]xx|\\d{3})';
 const TextOrNull = Type.Union([Type.String(), Type.Null()]);

@@ -4,8 +4,8 @@ import type { Sql, Tx } from '../db/sql.js';
 import type { Page } from '../http/pagination.js';
 import { SEARCHED_TEXT } from '../ledger/search-index.js';
 import { JSON_LINE } from './log-lines.js';
+import type { LogRecord } from './log-schema.js';
 import type { TimeRange } from './period.js';
-import type { LogRecord } from './schema.js';
 
 export interface LogFilter {
   readonly orgId: string;

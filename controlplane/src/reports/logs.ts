@@ -1,10 +1,11 @@
 /** Log records of an agent in filtered pages (docs/contract.md#usage). */
 import { InvalidInput } from '../domain/errors.js';
 import type { Page } from '../http/pagination.js';
+import type { LogRecord } from './log-schema.js';
 import { type LogFilter, selectLogPage } from './log-store.js';
 import { dayRange } from './period.js';
 import type { QueryGate } from './query-gate.js';
-import type { LogRecord, LogsQuery } from './schema.js';
+import type { LogsQuery } from './schema.js';
 
 const TOTAL_MAX = 10_000;
 /** A page reads all rows before it. */

@@ -4,6 +4,7 @@ import type { App } from '../http/app.js';
 import { page } from '../http/pagination.js';
 import { isUuid } from '../ledger/checks.js';
 import { type ExportSender, sendExport } from './export-reply.js';
+import { LogRecord } from './log-schema.js';
 import type { UsageLogs } from './logs.js';
 import { askedRange, nameOfRange, periodOf } from './period.js';
 import type { UsageReports } from './reports.js';
@@ -72,7 +73,7 @@ function logRoutes(app: App, reports: UsageReports, logs: UsageLogs, sender: Exp
     '/v1/usage/agents/:agentId/export',
     {
       config: access,
-      schema: { params, querystring: schema.ExportQuery, response: { 200: Type.Array(schema.LogRecord) } },
+      schema: { params, querystring: schema.ExportQuery, response: { 200: Type.Array(LogRecord) } },
     },
     async ({ actor, params: { agentId }, query }, reply) => {
       await reports.agent(actor, agentId);

@@ -1,7 +1,8 @@
 /** Shapes of the usage endpoints (docs/contract.md#usage). */
 import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
-import { Day, Timestamp, Uuid } from '../http/schema.js';
+import { Day, Uuid } from '../http/schema.js';
+import { LogRecord } from './log-schema.js';
 import { INTERVALS, PERIODS } from './period.js';
 import { DIMENSIONS } from './rollup-source.js';
 
@@ -129,35 +130,6 @@ export type ProviderBreakdown = Static<typeof ProviderBreakdown>;
 export const ProvidersReply = Type.Object({ period: PeriodOrNull, providers: Type.Array(ProviderBreakdown) });
 
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
-export const LogRecord = Type.Object({
-  id: Uuid,
-  requestId: Uuid,
-  createdAt: Timestamp,
-  agentId: Uuid,
-  keyId: Uuid,
-  providerSlug: Type.String(),
-  accountId: Uuid,
-  method: Type.String(),
-  path: Type.String(),
-  status: Count,
-  error: OptionalText,
-  model: OptionalText,
-  tokensIn: Count,
-  tokensOut: Count,
-  tokensCacheRead: Count,
-  tokensCacheWrite: Count,
-  tokensReasoning: Count,
-  costCents: Type.Number(),
-  usageSource: Type.String(),
-  priceSource: Type.String(),
-  durationMs: Count,
-  ttfbMs: Type.Union([Count, Type.Null()]),
-  bytesIn: Count,
-  bytesOut: Count,
-  streamed: Type.Boolean(),
-  dataPlaneId: Type.String(),
-});
-export type LogRecord = Static<typeof LogRecord>;
 export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });
 
 /** A scope of usage: the organization's, that of one of its projects, of one agent, also of those that are gone. */

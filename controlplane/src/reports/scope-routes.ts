@@ -5,6 +5,7 @@ import { page } from '../http/pagination.js';
 import type { AgentFiguresReport } from './agent-figures.js';
 import { AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
 import { type ExportSender, sendExport } from './export-reply.js';
+import { LogRecord } from './log-schema.js';
 import { nameOfRange } from './period.js';
 import * as schema from './schema.js';
 import type { ScopeReports } from './scope-reports.js';
@@ -17,7 +18,7 @@ const config = {
 export function scopeRoutes(app: App, reports: ScopeReports, agents: AgentFiguresReport, sender: ExportSender): void {
   app.get(
     '/v1/usage/export',
-    { config, schema: { querystring: schema.ScopeExportQuery, response: { 200: Type.Array(schema.LogRecord) } } },
+    { config, schema: { querystring: schema.ScopeExportQuery, response: { 200: Type.Array(LogRecord) } } },
     async ({ actor, query }, reply) => {
       const { scope, range } = await reports.exported(actor, query);
       const of = query.agentId ?? scope.projectId ?? 'organization';
