@@ -18,6 +18,7 @@ export const {
   RejectionCount,
   AddressSighting,
   LineUsage,
+  LedgerMark,
   AcquireProbeRequest,
   AcquireProbeResponse,
   ReleaseProbeRequest,
@@ -42,6 +43,7 @@ export type IPriceBook = acg.v1.IPriceBook;
 export type IModelPrice = acg.v1.IModelPrice;
 export type IPriceOverride = acg.v1.IPriceOverride;
 export type IReportUsageRequest = acg.v1.IReportUsageRequest;
+export type ILedgerMark = acg.v1.ILedgerMark;
 export type IReportUsageResponse = acg.v1.IReportUsageResponse;
 export type IUsageRecord = acg.v1.IUsageRecord;
 export type ILineUsage = acg.v1.ILineUsage;

@@ -9,12 +9,14 @@ import type { App } from '../http/app.js';
 
 const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const UNKNOWN_ROUTE = 'unknown';
+const REWIND_SIGNS = ['revisions', 'usage'] as const;
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Counter<'method' | 'route' | 'status'>;
   readonly #durations: Histogram<'method' | 'route'>;
+  readonly #rewinds: Counter<'seen_in'>;
 
   constructor(version: string) {
     const registers = [this.registry];
@@ -40,6 +42,19 @@ export class Metrics {
       buckets: DURATION_BUCKETS_S,
       registers,
     });
+    this.#rewinds = new Counter({
+      name: 'gateway_database_rewinds_total',
+      help: 'Times that the database was found to have lost committed transactions, by the rows that showed it.',
+      labelNames: ['seen_in'],
+      registers,
+    });
+    // From 0 on, so that the first one shows in increase().
+    for (const seenIn of REWIND_SIGNS) this.#rewinds.inc({ seen_in: seenIn }, 0);
+  }
+
+  /** The database has lost committed transactions: the last known revision is gone, or a commit that booked usage. */
+  countRewind(seenIn: (typeof REWIND_SIGNS)[number]): void {
+    this.#rewinds.inc({ seen_in: seenIn });
   }
 
   /** A gauge that is read when it is scraped. */

@@ -36,7 +36,9 @@ interface Link {
 const STOP_GRACE_MS = 5_000;
 
 export function buildLink({ config, log, metrics, catalogue, vault, pools, greeting, handlers }: LinkParts): Link {
-  const hub = new WatchHub(pools.feeds, log, greeting);
+  const hub = new WatchHub(pools.feeds, log, greeting, (reason) => {
+    if (reason === 'went_back') metrics.countRewind('revisions');
+  });
   const contexts = new ContextService(pools.resolve, catalogue, vault, log);
   metrics.gauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
   const server = new GrpcServer(

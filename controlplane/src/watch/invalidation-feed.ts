@@ -3,6 +3,10 @@
  * pace, because a notification can be lost with its connection, and after a restart of Postgres the client library does
  * not always listen again. So nothing waits longer than {@link POLL_MS}, and
  * nothing is skipped: rows are read by revision, and revisions become visible in their order (0003_contexts.sql).
+ *
+ * Each read begins with the last revision that is known and compares its random mark. Where that row is gone, the
+ * database went back (a failover that lost transactions, or a restored backup): the feed starts anew from what the
+ * database has, and `onLost` resets the data planes.
  */
 import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
@@ -12,6 +16,8 @@ import { type Change, INVALIDATION_CHANNEL } from './invalidate.js';
 
 export interface InvalidationRow {
   readonly revision: number;
+  /** Random UUID of this revision: a number may be issued again after a failover, its mark never. */
+  readonly mark: string;
   readonly kind: Change['kind'];
   readonly id: string;
   readonly endsSessions: boolean;
@@ -22,13 +28,24 @@ const ROWS_PER_READ = 1_000;
 /** Replaying more than this costs a data plane more than starting with an empty cache. */
 const REPLAY_ROWS_MAX = 10_000;
 
+/** Why the last known revision is gone: `went_back`: the database lost it; `pruned`: this process was away too long. */
+export type LossReason = 'went_back' | 'pruned';
+
+interface FeedListener {
+  onRows(rows: readonly InvalidationRow[]): void;
+  /** Nothing can be replayed from before this moment: every data plane must forget its contexts. */
+  onLost(reason: LossReason): void;
+}
+
 export class InvalidationFeed {
-  /** Highest revision that was read. */
+  /** Highest revision that was read; 0 = the table was empty. */
   lastRevision = 0;
+  /** Mark of {@link lastRevision}; '' = the table was empty. */
+  lastMark = '';
 
   readonly #sql: Sql;
   readonly #log: Logger;
-  readonly #onRows: (rows: readonly InvalidationRow[]) => void;
+  readonly #listener: FeedListener;
   readonly #background: Background;
   #unlisten: (() => Promise<void>) | null = null;
   #reading: Promise<void> | null = null;
@@ -37,17 +54,15 @@ export class InvalidationFeed {
   /** Begins when the read under way ends. */
   #next: Promise<void> | null = null;
 
-  constructor(sql: Sql, log: Logger, onRows: (rows: readonly InvalidationRow[]) => void) {
+  constructor(sql: Sql, log: Logger, listener: FeedListener) {
     this.#sql = sql;
     this.#log = log;
     this.#background = new Background(log);
-    this.#onRows = onRows;
+    this.#listener = listener;
   }
 
   async start(): Promise<void> {
-    const [row] = await this.#sql<{ revision: number }[]>`
-      select coalesce(max(revision), 0) as revision from invalidations`;
-    this.lastRevision = row!.revision;
+    this.#continueFrom(await this.#newest());
     const read = (): void => void this.read().catch(ignore); // logged where it fails
     // onlisten runs again after each reconnect: what was notified meanwhile is read then.
     this.#unlisten = (await this.#sql.listen(INVALIDATION_CHANNEL, read, read)).unlisten;
@@ -73,16 +88,18 @@ export class InvalidationFeed {
     return this.#next;
   }
 
-  /** What came after `revision` up to `upTo`, or null when too much came or some of it was pruned. */
-  async replay(revision: number, upTo: number): Promise<readonly InvalidationRow[] | null> {
+  /**
+   * What came after `revision` up to `upTo`. Null when too much came, some of it was pruned, or the database does not
+   * have `revision` under this mark: it went back. `mark` is '' where a data plane of the release before named none.
+   */
+  async replay(revision: number, mark: string, upTo: number): Promise<readonly InvalidationRow[] | null> {
     if (revision > upTo) return null; // a database restored from an older state
-    if (revision === upTo) return [];
     const rows = await this.#sql<InvalidationRow[]>`
-      select revision, kind, id, ends_sessions as "endsSessions" from invalidations
+      select revision, mark, kind, id, ends_sessions as "endsSessions" from invalidations
        where revision >= ${revision} and revision <= ${upTo} order by revision limit ${REPLAY_ROWS_MAX + 2}`;
     // Pruning takes the oldest first: while the watcher's last one is still there, nothing after it is gone.
     if (rows[0]?.revision !== revision || rows.length > REPLAY_ROWS_MAX + 1) return null;
-    return rows.slice(1);
+    return mark === '' || rows[0].mark === mark ? rows.slice(1) : null;
   }
 
   #begin(): Promise<void> {
@@ -96,12 +113,17 @@ export class InvalidationFeed {
     try {
       for (;;) {
         const rows = await this.#sql<InvalidationRow[]>`
-          select revision, kind, id, ends_sessions as "endsSessions" from invalidations
-           where revision > ${this.lastRevision} order by revision limit ${ROWS_PER_READ}`;
+          select revision, mark, kind, id, ends_sessions as "endsSessions" from invalidations
+           where revision >= ${this.lastRevision} order by revision limit ${ROWS_PER_READ}`;
+        const known = this.lastRevision > 0 ? 1 : 0;
+        if (known > 0 && (rows[0]?.revision !== this.lastRevision || rows[0].mark !== this.lastMark)) {
+          await this.#startAnew();
+          break;
+        }
         const last = rows.at(-1);
-        if (last !== undefined) {
-          this.lastRevision = last.revision;
-          this.#onRows(rows);
+        if (last !== undefined && rows.length > known) {
+          this.#continueFrom(last);
+          this.#listener.onRows(rows.slice(known));
         }
         if (rows.length < ROWS_PER_READ) break;
       }
@@ -114,6 +136,39 @@ export class InvalidationFeed {
     if (this.#failing) this.#log.info('invalidations can be read again');
     this.#failing = false;
   }
+
+  /** The last known revision is not in the table under its mark. */
+  async #startAnew(): Promise<void> {
+    const lost = this.lastRevision;
+    const newest = await this.#newest();
+    // Pruning leaves newer rows only. After a step back older rows are there, or the same number with another mark.
+    const reason: LossReason = newest.oldest > lost ? 'pruned' : 'went_back';
+    this.#continueFrom(newest);
+    this.#log.error(
+      { reason, lostRevision: lost, revision: newest.revision },
+      reason === 'went_back'
+        ? 'the database has lost transactions that were committed: all data planes start with empty context caches'
+        : 'invalidations were pruned before this control plane read them: all data planes start with empty context caches',
+    );
+    this.#listener.onLost(reason);
+  }
+
+  async #newest(): Promise<Newest & { readonly oldest: number }> {
+    const [row] = await this.#sql<(Newest & { readonly oldest: number })[]>`
+      select revision, mark, (select min(revision) from invalidations) as oldest
+        from invalidations order by revision desc limit 1`;
+    return row ?? { revision: 0, mark: '', oldest: 0 };
+  }
+
+  #continueFrom({ revision, mark }: Newest): void {
+    this.lastRevision = revision;
+    this.lastMark = mark;
+  }
+}
+
+interface Newest {
+  readonly revision: number;
+  readonly mark: string;
 }
 
 const ROWS_KEPT_MIN = 1_000;

@@ -13,6 +13,7 @@ type Call = ServerWritableStream<IWatchRequest, IWatchEvent>;
 const ENDS: Readonly<Record<EndReason, { readonly code: number; readonly details: string }>> = {
   too_slow: { code: status.RESOURCE_EXHAUSTED, details: 'events were not read: connect again' },
   replaced: { code: status.ABORTED, details: 'the same data plane has connected again' },
+  history_lost: { code: status.ABORTED, details: 'the database went back: connect again and start anew' },
   shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is stopping' },
 };
 
@@ -51,7 +52,8 @@ function sinkOf(call: Call, end: (fault: { code: number; details: string }) => v
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-function parseIdentity({ dataPlaneId, counters, version, lastRevision }: IWatchRequest): WatchIdentity {
+function parseIdentity(request: IWatchRequest): WatchIdentity {
+  const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
   if (!ID.test(dataPlaneId ?? '')) throw new GrpcFault(status.INVALID_ARGUMENT, 'data_plane_id is missing or odd');
   if (counters !== 'memory' && counters !== 'redis') {
     throw new GrpcFault(status.INVALID_ARGUMENT, 'counters must be memory or redis');
@@ -61,5 +63,6 @@ function parseIdentity({ dataPlaneId, counters, version, lastRevision }: IWatchR
     counters,
     version: (version ?? '').slice(0, 64),
     lastRevision: lastRevision ?? 0,
+    lastMark: (lastRevisionMark ?? '').slice(0, 64),
   };
 }

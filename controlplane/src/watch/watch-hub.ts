@@ -10,9 +10,9 @@ import { HOUR_MS } from '@acg/base/units';
 import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
 import type { Sql } from '../db/sql.js';
 import { Background } from '../ops/background.js';
-import { InvalidationFeed, type InvalidationRow, pruneInvalidations } from './invalidation-feed.js';
+import { InvalidationFeed, type InvalidationRow, type LossReason, pruneInvalidations } from './invalidation-feed.js';
 import { confirmDataPlanes, registerDataPlane, unregisterDataPlane } from './registrations.js';
-import { type EventSink, Watcher } from './watcher.js';
+import { type EndReason, type EventSink, Watcher } from './watcher.js';
 
 /** What a data plane is told beside the invalidations. */
 export interface Greeting {
@@ -28,6 +28,8 @@ export interface WatchIdentity {
   readonly version: string;
   /** What the data plane has seen; 0 = nothing. */
   readonly lastRevision: number;
+  /** Random mark of that revision; '' = a data plane of the release before. */
+  readonly lastMark: string;
 }
 
 const HEARTBEAT_MS = 2_000;
@@ -51,16 +53,22 @@ export class WatchHub {
   readonly #feed: InvalidationFeed;
   readonly #watchers = new Set<Watcher>();
   readonly #background: Background;
+  readonly #onLost: (reason: LossReason) => void;
   #beats = 0;
   #stopped = false;
 
-  constructor(sql: Sql, log: Logger, greeting: Greeting) {
+  /** `onLost` hears that all streams were reset, and why. */
+  constructor(sql: Sql, log: Logger, greeting: Greeting, onLost: (reason: LossReason) => void) {
     this.#sql = sql;
     this.#log = log;
     this.#background = new Background(log);
     this.#greeting = greeting;
-    this.#feed = new InvalidationFeed(sql, log, (rows) => {
-      for (const row of rows) this.broadcast(eventOf(row));
+    this.#onLost = onLost;
+    this.#feed = new InvalidationFeed(sql, log, {
+      onRows: (rows) => {
+        for (const row of rows) this.broadcast(eventOf(row));
+      },
+      onLost: (reason) => this.#reset(reason),
     });
   }
 
@@ -91,7 +99,7 @@ export class WatchHub {
    * the call. Afterwards the hub ends it through `sink`; when the other side leaves, call {@link leave}.
    */
   async join(identity: WatchIdentity, sink: EventSink): Promise<Watcher> {
-    const { dataPlaneId, counters, version, lastRevision } = identity;
+    const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
     await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
@@ -99,7 +107,7 @@ export class WatchHub {
     const watcher = new Watcher(dataPlaneId, connectionId, sink);
     this.#watchers.add(watcher); // before anything is read, so that nothing falls between greeting and live events
     try {
-      await this.#greet(watcher, lastRevision);
+      await this.#greet(watcher, lastRevision, lastMark);
     } catch (error) {
       this.leave(watcher);
       throw error;
@@ -125,12 +133,19 @@ export class WatchHub {
     }
   }
 
-  async #greet(watcher: Watcher, lastRevision: number): Promise<void> {
+  /** Every data plane connects again, names a revision that the database does not have, and is told to forget all. */
+  #reset(reason: LossReason): void {
+    for (const watcher of [...this.#watchers]) this.#cut(watcher, 'history_lost');
+    this.#onLost(reason);
+  }
+
+  async #greet(watcher: Watcher, lastRevision: number, lastMark: string): Promise<void> {
     await this.#feed.read();
-    const revision = this.#feed.lastRevision;
-    const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, revision);
+    const { lastRevision: revision, lastMark: revisionMark } = this.#feed;
+    const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, lastMark, revision);
     const hello: IWatchEvent = {
       revision,
+      revisionMark,
       hello: {
         controlPlaneId: this.controlPlaneId,
         reset: missed === null,
@@ -163,13 +178,14 @@ export class WatchHub {
     for (const watcher of before) if (!held.has(watcher.connectionId)) this.#cut(watcher, 'replaced');
   }
 
-  #cut(watcher: Watcher, reason: 'replaced' | 'shutting_down'): void {
+  #cut(watcher: Watcher, reason: Exclude<EndReason, 'too_slow'>): void {
     this.#watchers.delete(watcher);
     watcher.end(reason);
   }
 }
 
-const eventOf = ({ revision, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
+const eventOf = ({ revision, mark, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
   revision,
+  revisionMark: mark,
   invalidation: { kind: KINDS[kind], id, endsSessions },
 });

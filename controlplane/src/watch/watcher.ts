@@ -13,7 +13,7 @@ export interface EventSink {
   end(reason: EndReason): void;
 }
 
-export type EndReason = 'too_slow' | 'replaced' | 'shutting_down';
+export type EndReason = 'too_slow' | 'replaced' | 'shutting_down' | 'history_lost';
 
 export const WATCHER_QUEUE_MAX = 10_000;
 

@@ -73,6 +73,8 @@ export class ContextSource implements ContextResolver {
   #silenceMs = HELLO_TIMEOUT_MS;
   #reconnect: NodeJS.Timeout | null = null;
   #failures = 0;
+  /** Random mark of the cache's seen revision; '' = not known. */
+  #seenMark = '';
   /** Hello's revision while older invalidations are still being replayed; null before Hello. */
   #catchUpTo: number | null = null;
   #up = false;
@@ -117,6 +119,12 @@ export class ContextSource implements ContextResolver {
     this.#watch?.cancel();
     this.#watch = null;
     this.#down();
+  }
+
+  /** The control plane's database went back: what it said of tokens and sessions may not be true any more. */
+  forget(): void {
+    this.#cache!.reset(this.#cache!.seenRevision);
+    this.#listener.onReset();
   }
 
   /** One call for all of a turn of the event loop. */
@@ -165,7 +173,8 @@ export class ContextSource implements ContextResolver {
     this.#reconnect = null;
     this.#catchUpTo = null;
     this.#silenceMs = HELLO_TIMEOUT_MS;
-    const request = { ...this.#identity, lastRevision: this.#cache!.seenRevision };
+    const lastRevision = this.#cache!.seenRevision;
+    const request = { ...this.#identity, lastRevision, lastRevisionMark: this.#seenMark };
     const call = this.#client.watch(request, {
       onEvent: (event) => this.#onEvent(event),
       onEnd: (error) => this.#onEnd(error),
@@ -188,7 +197,7 @@ export class ContextSource implements ContextResolver {
 
   #onEvent(event: IWatchEvent): void {
     try {
-      if (event.hello) this.#onHello(event.hello, event.revision ?? 0);
+      if (event.hello) this.#onHello(event.hello, event);
       else if (event.invalidation) this.#onInvalidation(event);
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
       else if (event.prices) this.#listener.onPrices(event.prices);
@@ -196,6 +205,7 @@ export class ContextSource implements ContextResolver {
       // A word that was not understood may have been an invalidation: nothing cached can be trusted.
       this.#watch!.cancel();
       this.#cache!.reset(0);
+      this.#seenMark = '';
       this.#onEnd(new LinkError(linkStatus.INTERNAL, `event not understood: ${(error as Error).message}`));
       return;
     }
@@ -205,14 +215,18 @@ export class ContextSource implements ContextResolver {
     }
   }
 
-  #onHello(hello: IHello, revision: number): void {
+  #onHello(hello: IHello, { revision: sent, revisionMark }: IWatchEvent): void {
     const cache = this.#cache!;
+    const revision = sent ?? 0;
     this.#failures = 0;
     this.#silenceMs = Math.max(1_000, (hello.heartbeatMs ?? 0) * HEARTBEATS_MISSED);
     this.#armSilence();
     // Without a revision of our own nothing can be replayed to us: what was resolved before the first Hello goes.
     const isReset = (hello.reset ?? false) || cache.seenRevision === 0;
-    if (isReset) cache.reset(revision);
+    if (isReset) {
+      cache.reset(revision);
+      this.#seenMark = revisionMark ?? '';
+    }
     this.#catchUpTo = revision;
     this.#listener.onCircuits(hello.circuits ?? []);
     this.#listener.onPrices(hello.prices ?? {});
@@ -230,6 +244,7 @@ export class ContextSource implements ContextResolver {
       id: id ?? '',
       endsSessions: endsSessions ?? false,
     };
+    if (invalidation.revision >= this.#cache!.seenRevision) this.#seenMark = event.revisionMark ?? '';
     this.#cache!.invalidate(invalidation);
     if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation);
   }

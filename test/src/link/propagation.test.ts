@@ -258,10 +258,13 @@ test('resync: what was missed is replayed one by one; where some of it is gone, 
   const { revision } = row!;
   await change();
   await change();
-  const feed = new InvalidationFeed(database.sql, createLogger('control', 'silent'), () => {});
-  const rows = await feed.replay(revision, revision + 2);
+  const feed = new InvalidationFeed(database.sql, createLogger('control', 'silent'), {
+    onRows: () => undefined,
+    onLost: () => undefined,
+  });
+  const rows = await feed.replay(revision, '', revision + 2);
   expect(rows?.map((row) => row.revision)).toEqual([revision + 1, revision + 2]);
-  expect(await feed.replay(revision + 3, revision + 2)).toBeNull(); // a database from an older state
+  expect(await feed.replay(revision + 3, '', revision + 2)).toBeNull(); // a database from an older state
   await database.sql`delete from invalidations where revision = ${revision}`;
-  expect(await feed.replay(revision, revision + 2)).toBeNull(); // and so perhaps others behind it
+  expect(await feed.replay(revision, '', revision + 2)).toBeNull(); // and so perhaps others behind it
 });

@@ -23,7 +23,7 @@ afterEach(() => Promise.all(hubs.splice(0).map((hub) => hub.stop())));
 
 function newHub(): WatchHub {
   const log = createLogger('control', 'debug', (line) => void lines.push(line));
-  const hub = new WatchHub(sql(), log, { circuits: async () => [], prices: () => ({}) });
+  const hub = new WatchHub(sql(), log, { circuits: async () => [], prices: () => ({}) }, () => undefined);
   hubs.push(hub);
   return hub;
 }
@@ -59,7 +59,7 @@ class Listener implements EventSink {
 
 async function join(hub: WatchHub, dataPlaneId: string, lastRevision = 0): Promise<Listener> {
   const listener = new Listener();
-  await hub.join({ dataPlaneId, counters: 'redis', version: '1', lastRevision }, listener);
+  await hub.join({ dataPlaneId, counters: 'redis', version: '1', lastRevision, lastMark: '' }, listener);
   return listener;
 }
 

@@ -6,6 +6,7 @@ export const WATCH: Area = {
     'controlplane/src/watch/watcher.test.ts',
     'test/src/link/watch-hub.test.ts',
     'test/src/link/watch.test.ts',
+    'test/src/link/database-went-back.test.ts',
     'test/src/link/registrations.test.ts',
     'test/src/link/propagation.test.ts',
   ],
@@ -27,16 +28,14 @@ export const WATCH: Area = {
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
-      find: '    return rows.slice(1);',
-      put: '    return rows.slice(2);',
+      find: 'rows[0].mark === mark ? rows.slice(1) : null;',
+      put: 'rows[0].mark === mark ? rows.slice(2) : null;',
       bug: 'the first missed invalidation is not replayed',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
-      find: `          this.lastRevision = last.revision;
-          this.#onRows(rows);`,
-      put: `          this.lastRevision = last.revision;
-          this.#onRows(rows.slice(1));`,
+      find: 'this.#listener.onRows(rows.slice(known));',
+      put: 'this.#listener.onRows(rows.slice(known + 1));',
       bug: 'the first of the new invalidations is not told',
     },
     {
@@ -44,6 +43,24 @@ export const WATCH: Area = {
       find: '       and revision < (select max(revision) - ${ROWS_KEPT_MIN} from invalidations)`;',
       put: '`;',
       bug: 'pruning takes the newest revision too',
+    },
+    {
+      file: 'controlplane/src/watch/invalidation-feed.ts',
+      find: '(rows[0]?.revision !== this.lastRevision || rows[0].mark !== this.lastMark)',
+      put: 'rows[0]?.revision !== this.lastRevision',
+      bug: 'a revision that was lost and issued again is taken for the one that was read',
+    },
+    {
+      file: 'controlplane/src/watch/invalidation-feed.ts',
+      find: "mark === '' || rows[0].mark === mark ?",
+      put: 'true ?',
+      bug: 'a data plane whose last revision was lost and issued again keeps its cache',
+    },
+    {
+      file: 'controlplane/src/watch/watch-hub.ts',
+      find: "    for (const watcher of [...this.#watchers]) this.#cut(watcher, 'history_lost');\n",
+      put: '',
+      bug: 'after a lossy failover data planes keep what they know',
     },
     {
       file: 'controlplane/src/watch/invalidate.ts',
