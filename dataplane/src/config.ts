@@ -33,6 +33,8 @@ export interface Config {
   readonly contextStaleIfErrorMs: number;
   readonly spoolDir: string;
   readonly spoolBytesMax: number;
+  /** How long shipped usage stays, to be sent again should the database lose it. */
+  readonly spoolKeepMs: number;
   readonly egressAllowCidrs: readonly string[];
   readonly trustedProxyCidrs: readonly string[];
   readonly logLevel: LogLevel;
@@ -109,6 +111,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemory())
     contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
     spoolDir: read.string('SPOOL_DIR', join(dataDir, 'spool')),
     spoolBytesMax: read.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
+    // The ledger remembers its commits for twice the maximum.
+    spoolKeepMs: read.int('SPOOL_KEEP_MS', { fallback: 600_000, min: 0, max: 3_600_000 }),
     egressAllowCidrs: read.cidrs('EGRESS_ALLOW_CIDRS'),
     trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),

@@ -93,12 +93,16 @@ export class Gateway implements OpsSource {
     this.#client = new GatewayClient(config.controlplaneGrpc, config.link);
     const prices = new PriceTable(Date.now);
     const { dataPlaneId } = identity;
-    const spoolOptions = { directory: config.spoolDir, bytesMax: Math.floor(config.spoolBytesMax / identity.workers) };
+    const spoolOptions = {
+      directory: config.spoolDir,
+      bytesMax: Math.floor(config.spoolBytesMax / identity.workers),
+      keepMs: config.spoolKeepMs,
+    };
     this.#spool = new Spool(spoolOptions, log);
     this.#shipper = new Shipper(
       this.#spool,
       new GrpcUsageSink(this.#client, (response) => noteLedger(counters, response)),
-      { dataPlaneId },
+      { dataPlaneId, onWentBack: () => this.#source.forget() },
       log,
     );
     this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), {

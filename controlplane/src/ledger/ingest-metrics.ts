@@ -5,7 +5,7 @@ import type { IngestMetrics } from './ingest.js';
 const BATCH_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LAG_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
-export function ingestMetrics(registry: Registry): IngestMetrics {
+export function ingestMetrics(registry: Registry, wentBack: () => void): IngestMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'gateway_ingest_records_total',
@@ -26,6 +26,7 @@ export function ingestMetrics(registry: Registry): IngestMetrics {
     registers,
   });
   return {
+    wentBack,
     booked(added, duplicates, setAside, seconds, oldestEndMs) {
       records.inc({ outcome: 'booked' }, added);
       records.inc({ outcome: 'duplicate' }, duplicates);

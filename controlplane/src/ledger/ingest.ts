@@ -15,6 +15,7 @@ import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type Reje
 import type { Newness } from './ledger.js';
 import * as ledger from './ledger.js';
 import { claimLines, keepLineSums, takeLineSums } from './lines.js';
+import { insertMark, type LedgerMark, selectLostMarks } from './marks.js';
 import {
   addMonthSpend,
   addScopeSpend,
@@ -66,6 +67,8 @@ export class IngestBusy extends Error {
 
 export interface IngestMetrics {
   booked(records: number, duplicates: number, setAside: number, seconds: number, oldestEndMs: number): void;
+  /** A data plane named a commit that the database has lost. */
+  wentBack(): void;
 }
 
 interface Pending {
@@ -80,6 +83,17 @@ interface Booking {
   readonly totals: ReadonlyMap<string, MonthTotal>;
   /** Of all reports together. */
   readonly scopes: readonly ScopeTotal[];
+  /** Of the last commit; null: there was nothing to book. */
+  readonly mark: LedgerMark | null;
+  /** Ids of the marks that reports named and the database has lost. */
+  readonly lostMarks: ReadonlySet<string>;
+}
+
+/** One transaction, committed. */
+interface Commit {
+  /** Records that were new. */
+  readonly entries: readonly UsageEntry[];
+  readonly mark: LedgerMark;
 }
 
 const monthKey = ({ agentId, month }: AgentMonth): string => `${agentId} ${month}`;
@@ -139,10 +153,12 @@ export class Ingest {
 
   async #answer(reports: readonly Pending[]): Promise<void> {
     try {
-      const { refused, totals, scopes } = await this.#book(reports.map(({ report }) => report));
+      const { refused, totals, scopes, mark, lostMarks } = await this.#book(reports.map(({ report }) => report));
       for (const { report, resolve } of reports) {
         const spend = paidMonths(report.entries, report.lines).flatMap((month) => totals.get(monthKey(month)) ?? []);
-        resolve({ rejected: rejectedOf(report, refused), spend, scopes: [...scopes] });
+        const wentBack = report.lastMark !== null && lostMarks.has(report.lastMark.id);
+        if (wentBack) this.#metrics.wentBack();
+        resolve({ rejected: rejectedOf(report, refused), spend, scopes: [...scopes], mark, wentBack });
       }
     } catch (error) {
       for (const { reject } of reports) reject(error);
@@ -157,36 +173,53 @@ export class Ingest {
     const batch = merge(reports);
     const refused: PoisonEntry[] = [];
     await this.#partitions.ensure(batch.entries);
-    const fresh = await this.#bookOrHalve(batch, refused);
+    const commits = await this.#bookOrHalve(batch, refused);
     const poison = [...reports.flatMap((report) => report.poison), ...refused];
-    await insertPoison(this.#sql, poison);
-    if (poison.length > 0)
+    let mark = commits.at(-1)?.mark ?? null;
+    if (poison.length > 0) {
+      await insertPoison(this.#sql, poison);
+      mark = await insertMark(this.#sql); // after the commit that it names, so that it is there only if that is
       this.#log.error({ count: poison.length, first: poison[0]!.reason }, 'usage records set aside');
+    }
+    const fresh = commits.reduce((sum, { entries }) => sum + entries.length, 0);
     let oldestMs = Date.now();
     for (const entry of batch.entries) oldestMs = Math.min(oldestMs, entry.startedAtMs + entry.durationMs);
     const seconds = (performance.now() - startMs) / 1_000;
     this.#metrics.booked(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
     // Also of what was booked before: the answer to the first attempt may have been lost.
     const paid = paidMonths(batch.entries, batch.lines);
-    const [totals, scopes] = await Promise.all([
+    // After the commit: a failover before it would show the marks of a database that it was not booked in.
+    const [totals, scopes, lostMarks] = await Promise.all([
       selectMonthTotals(this.#sql, paid),
       selectScopeTotals(this.#sql, paid),
+      selectLostMarks(
+        this.#sql,
+        reports.flatMap(({ lastMark }) => lastMark ?? []),
+      ),
     ]);
+    if (lostMarks.size > 0)
+      this.#log.error('the database has lost booked usage: data planes send what they still have of it again');
     return {
       refused: new Map(refused.map(({ sentId, reason }) => [sentId, reason])),
       totals: new Map(totals.map((total) => [monthKey(total), total])),
       scopes,
+      mark,
+      lostMarks,
     };
   }
 
-  /** How many records were new. Adds what the database refuses to `poison`. */
-  async #bookOrHalve(batch: ShippedItems, poison: PoisonEntry[], newness: Newness = 'all_new'): Promise<number> {
+  /** One commit as a rule, none where there is nothing to book. Adds what the database refuses to `poison`. */
+  async #bookOrHalve(
+    batch: ShippedItems,
+    poison: PoisonEntry[],
+    newness: Newness = 'all_new',
+  ): Promise<readonly Commit[]> {
     const { entries, rejections, sightings, lines } = batch;
-    if (entries.length + rejections.length + sightings.length + lines.length === 0) return 0;
+    if (entries.length + rejections.length + sightings.length + lines.length === 0) return [];
     try {
-      const booked = await this.#sql.begin((tx) => this.#bookAll(tx, batch, newness));
-      this.onCommitted?.(booked);
-      return booked.length;
+      const commit = await this.#sql.begin((tx) => this.#bookAll(tx, batch, newness));
+      this.onCommitted?.(commit.entries);
+      return [commit];
     } catch (error) {
       if (isBookedAlready(error) && newness === 'all_new') return this.#bookOrHalve(batch, poison, 'some_new');
       if (isMissingPartition(error)) this.#partitions.forget(); // the next attempt makes it
@@ -194,16 +227,15 @@ export class Ingest {
       const halves = halvesOf(batch);
       if (halves !== null) {
         const [first, rest] = halves;
-        return (await this.#bookOrHalve(first, poison)) + (await this.#bookOrHalve(rest, poison));
+        return [...(await this.#bookOrHalve(first, poison)), ...(await this.#bookOrHalve(rest, poison))];
       }
       this.#log.error({ err: error }, 'the ledger refuses a usage record');
       for (const entry of entries) poison.push(refusedByDatabase(entry, error.message));
-      return 0;
+      return [];
     }
   }
 
-  /** Returns the entries that were new. */
-  async #bookAll(tx: Tx, batch: ShippedItems, newness: Newness): Promise<readonly UsageEntry[]> {
+  async #bookAll(tx: Tx, batch: ShippedItems, newness: Newness): Promise<Commit> {
     const lines = await claimLines(tx, batch.lines);
     await keepLineSums(tx, lines);
     const entries = await ledger.insertRecords(tx, batch.entries, newness);
@@ -217,11 +249,12 @@ export class Ingest {
     const rejections = batch.rejections.filter(({ id }) => counts.has(id));
     await addRejections(tx, rejections);
     // One behind the other on the connection, in this order, without a wait in between: their rows are locked.
-    const [grown, , totals] = await Promise.all([
+    const [grown, , totals, , mark] = await Promise.all([
       ledger.addHourly(tx, hourly, SKETCH_BYTES_COMPACT),
       ledger.noteLate(tx, hourly, Date.now()),
       addMonthSpend(tx, months),
       addScopeSpend(tx, months),
+      insertMark(tx),
     ]);
     await ledger.replaceSketches(
       tx,
@@ -234,7 +267,7 @@ export class Ingest {
     });
     const sightings = batch.sightings.filter(({ id }) => counts.has(id));
     await this.#observe(tx, { entries, spend, rejections, sightings });
-    return entries;
+    return { entries, mark };
   }
 
   async #observe(tx: Tx, booked: BookedUsage): Promise<void> {

@@ -7,10 +7,11 @@
  */
 
 import type { Logger } from '@acg/base/log';
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
+import { pruneMarks } from './marks.js';
 import { dayOf, partitionName } from './partitions.js';
 
 /** Reports by the hour reach back 90 days; a late record is added up anew with all hours of its day. */
@@ -20,6 +21,8 @@ const GRACE_DAYS = 1;
 const COUNT_IDS_KEPT_DAYS = 2;
 /** For records that wait in a spool; without them a log shows less, reports and budgets do not. */
 const LINE_SUMS_KEPT_DAYS = 7;
+/** Twice the longest SPOOL_KEEP_MS: no data plane has usage of an older commit. */
+const MARKS_KEPT_MS = 2 * HOUR_MS;
 const ROWS_OF_IDS = 10_000;
 
 export class UsageRetention {
@@ -45,6 +48,7 @@ export class UsageRetention {
     });
     if (!isOurs) return;
     const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.retentionDays + 2 * GRACE_DAYS);
+    await pruneMarks(this.sql, MARKS_KEPT_MS);
     await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
     await this.#deleteAll(async () => {
       const gone = await this.sql`

@@ -10,6 +10,7 @@ import {
   type IAddressSighting,
   type IRejectionCount,
   type IUsageRecord,
+  LedgerMark as LedgerMarkMessage,
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
@@ -17,6 +18,7 @@ import { DELIMITED, StringMemo, WireReader } from '@acg/proto/wire-reader';
 import { COUNT_MAX, isUuid, Poison, slugOrNone, text } from './checks.js';
 import type { PoisonEntry, RejectionEntry } from './count-ledger.js';
 import { type LineEntry, readLines } from './lines.js';
+import type { LedgerMark } from './marks.js';
 import { type LedgerSpan, UsageEntry, UsageKind } from './usage-entry.js';
 
 /** A gateway token seen at an address for the first time in a while. */
@@ -40,6 +42,8 @@ export interface ShippedItems {
 /** What one ReportUsage call of a data plane brought, read. */
 export interface Shipment extends ShippedItems {
   readonly poison: readonly PoisonEntry[];
+  /** Of the last batch that the data plane knows to be in the ledger; null: it names none. */
+  readonly lastMark: LedgerMark | null;
 }
 
 /** These bytes will never be taken, however often they come. */
@@ -61,6 +65,7 @@ const RECORDS = 2;
 const REJECTIONS = 3;
 const SIGHTINGS = 4;
 const LINES = 5;
+const LAST_MARK = 50;
 
 /** Statistics that make no sense are left out silently. Throws {@link UnusableShipment}. */
 export function readShipment(body: Buffer, span: LedgerSpan): Shipment {
@@ -90,6 +95,7 @@ class ReportReader {
   /** Of the record that is being read. */
   #sent = new UsageRecordKind();
   #dataPlaneId = '';
+  #lastMark: LedgerMark | null = null;
   #items = 0;
 
   constructor(readonly span: LedgerSpan) {}
@@ -112,6 +118,7 @@ class ReportReader {
       sightings: this.#sightings,
       lines: this.#lines,
       poison: this.#poison,
+      lastMark: this.#lastMark,
     };
   }
 
@@ -132,6 +139,9 @@ class ReportReader {
       if (entry !== null) this.#sightings.push(entry);
     } else if (field === LINES) {
       for (const line of readLines(bytes(), this.span)) this.#lines.push(line);
+    } else if (field === LAST_MARK) {
+      const { number, id } = LedgerMarkMessage.decode(bytes());
+      if (Number.isSafeInteger(number) && isUuid(id ?? '')) this.#lastMark = { number: number!, id: id! };
     }
   }
 

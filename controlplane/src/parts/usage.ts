@@ -56,7 +56,8 @@ export function buildUsage(
   { config, log, sql, reads, ingestSql, metrics, observers }: UsageParts,
 ): UsagePart {
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
-  const ingest = new Ingest(ingestSql, partitions, observers, ingestMetrics(metrics.registry), log);
+  const figures = ingestMetrics(metrics.registry, () => metrics.countRewind('usage'));
+  const ingest = new Ingest(ingestSql, partitions, observers, figures, log);
   const gate = new QueryGate(reads);
   const sender = { gate, garbage: new ChunkGarbage(minorCollector()) };
   usageRoutes(app, new UsageReports(sql, gate), new UsageLogs(gate), sender);

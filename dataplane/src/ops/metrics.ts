@@ -37,8 +37,8 @@ interface Figures {
   cachedContexts(): number;
   linkUp(): boolean;
   countersEnforcing(): boolean;
-  spool(): { bytesUnacknowledged: number; oldestAgeMs: number; full: boolean; writeErrors: number };
-  shipped(): { recordsShipped: number; recordsRejected: number; failures: number };
+  spool(): { bytesUnacknowledged: number; bytesKept: number; oldestAgeMs: number; full: boolean; writeErrors: number };
+  shipped(): { recordsShipped: number; recordsRejected: number; failures: number; rewinds: number };
   /** How many known circuits are in each state. */
   circuits(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
 }
@@ -144,6 +144,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'min',
     );
     gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
+    gauge('gateway_spool_kept_bytes', 'Usage that the ledger has, kept for a while', () => figures.spool().bytesKept);
     gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
     gauge(
       'gateway_spool_full',
@@ -155,6 +156,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
     total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsShipped);
     total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
     total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => figures.shipped().failures);
+    total('gateway_spool_rewinds_total', 'Times that kept usage was sent again', () => figures.shipped().rewinds);
     new CounterView('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
       { labels: { result: 'hit' }, value: figures.cacheHits() },
       { labels: { result: 'miss' }, value: figures.cacheMisses() },

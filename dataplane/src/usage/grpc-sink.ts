@@ -22,9 +22,12 @@ export class GrpcUsageSink implements UsageSink {
     try {
       const response = await this.#client.reportUsageBody(body, CALL_TIMEOUT_MS);
       this.#onBooked(response);
+      const { rejected, mark, wentBack } = response;
       return {
         kind: 'booked',
-        rejected: (response.rejected ?? []).map(({ id, reason }) => ({ id: id ?? '', reason: reason ?? '' })),
+        rejected: (rejected ?? []).map(({ id, reason }) => ({ id: id ?? '', reason: reason ?? '' })),
+        mark: mark == null || !mark.id ? null : { number: mark.number ?? 0, id: mark.id },
+        wentBack: wentBack ?? false,
       };
     } catch (error) {
       if (!(error instanceof LinkError) || error.code !== INVALID_ARGUMENT) throw error;

@@ -1,19 +1,29 @@
 /**
  * The segment files of one spool, oldest first: appended at the end, read and acknowledged at the front.
  *
- *   [sealed, partly acknowledged][sealed] … [sealed][active]
- *    ▲ reading starts at `acknowledged`              ▲ appended to
+ *   [kept] … [kept][sealed, partly acknowledged][sealed] … [sealed][active]
+ *                   ▲ reading starts at `acknowledged`              ▲ appended to
  *
- * A segment is sealed by size or age and deleted when all of it is acknowledged. How far a segment was acknowledged
- * is not kept on disk: after a restart at most one segment is sent again, and the ledger knows its ids.
+ * A segment is sealed by size or age. When all of it is acknowledged it is kept for `keepMs`, because the database may
+ * lose what it has committed: `rewind` sends everything that is here once more. Kept segments take no room from anything:
+ * they do not count as in use, and the oldest go first where bytes are needed. How far a segment was acknowledged is not
+ * stored on disk: after a restart at most one segment is sent again, and the ledger knows its ids.
  */
-import { close, closeSync, fdatasync, ftruncateSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { close, closeSync, fdatasync, ftruncateSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileShares, SpoolShares } from './spool-shares.js';
-import { listSegmentFiles, segmentFileName, type WorkerDirectory } from './worker-directory.js';
+import {
+  keptPath,
+  type LedgerMark,
+  listKeptFiles,
+  listSegmentFiles,
+  segmentFileName,
+  type WorkerDirectory,
+} from './worker-directory.js';
 
 export interface Segment {
-  readonly path: string;
+  /** Changes when the segment is kept. */
+  path: string;
   /** Whose lock protects the file. */
   readonly home: WorkerDirectory;
   /** Unix ms of the first byte. */
@@ -23,8 +33,10 @@ export interface Segment {
   acknowledged: number;
   /** -1 once sealed. */
   fd: number;
-  /** Empty until sealed. */
+  /** Empty until sealed, and once kept. */
   shares: FileShares;
+  /** When the ledger had all of it, Unix ms; null: not yet. Stays set while a kept segment is sent again. */
+  keptSinceMs: number | null;
 }
 
 interface SegmentLimits {
@@ -32,6 +44,8 @@ interface SegmentLimits {
   readonly segmentBytes: number;
   /** … or is this old. */
   readonly segmentAgeMs: number;
+  /** How long a segment stays after the ledger has all of it; 0: it is deleted at once. */
+  readonly keepMs: number;
 }
 
 const NAME_TRIES_MAX = 1_000;
@@ -43,16 +57,28 @@ export class Segments {
   readonly #list: Segment[] = [];
   #active: Segment | null = null;
   #bytesOnDisk = 0;
+  #bytesKept = 0;
   #counter = 0;
+  #mark: LedgerMark | null = null;
 
   constructor(own: WorkerDirectory, limits: SegmentLimits) {
     this.#own = own;
     this.#limits = limits;
   }
 
-  /** Size of all files, acknowledged parts included. */
-  get bytesOnDisk(): number {
-    return this.#bytesOnDisk;
+  /** Size of the files that must stay, acknowledged parts included: all but the kept ones. */
+  get bytesInUse(): number {
+    return this.#bytesOnDisk - this.#bytesKept;
+  }
+
+  /** Size of the files that the ledger has. */
+  get bytesKept(): number {
+    return this.#bytesKept;
+  }
+
+  /** The newest commit of the ledger that acknowledged something of these files; null: not known. */
+  get mark(): LedgerMark | null {
+    return this.#mark;
   }
 
   get bytesUnacknowledged(): number {
@@ -66,21 +92,36 @@ export class Segments {
     return this.#list.find((segment) => segment.acknowledged < segment.bytes) ?? null;
   }
 
+  /** The oldest one that the ledger has never had all of. */
+  oldestUnshipped(): Segment | null {
+    return (
+      this.#list.find(({ keptSinceMs, acknowledged, bytes }) => keptSinceMs === null && acknowledged < bytes) ?? null
+    );
+  }
+
   /** Whether the segment's file is still there, as far as this process is concerned. */
   has(segment: Segment): boolean {
     return this.#list.includes(segment);
   }
 
-  /** Takes over the files that lie in a directory whose lock the caller holds. Returns how many. */
-  adopt(home: WorkerDirectory): number {
+  /** Takes over the files that lie in a directory whose lock the caller holds. Returns how many are to be sent. */
+  adopt(home: WorkerDirectory, nowMs: number): number {
+    const kept: Segment[] = [];
+    for (const { path, shippedMs, mark } of listKeptFiles(home.path)) {
+      const { size: bytes, birthtimeMs: createdMs } = statSync(path);
+      const keptSinceMs = Math.min(shippedMs, nowMs);
+      kept.push({ path, home, createdMs, bytes, acknowledged: bytes, fd: -1, shares: [], keptSinceMs });
+      this.#bytesKept += bytes;
+      if (mark !== null && mark.number > (this.#mark?.number ?? 0)) this.#mark = mark;
+    }
     const found: Segment[] = [];
     for (const path of listSegmentFiles(home.path)) {
-      const { size, birthtimeMs } = statSync(path);
-      if (size === 0) rmSync(path);
-      else found.push({ path, home, createdMs: birthtimeMs, bytes: size, acknowledged: 0, fd: -1, shares: [] });
+      const { size: bytes, birthtimeMs: createdMs } = statSync(path);
+      if (bytes === 0) rmSync(path);
+      else found.push({ path, home, createdMs, bytes, acknowledged: 0, fd: -1, shares: [], keptSinceMs: null });
     }
-    this.#list.unshift(...found);
-    for (const segment of found) this.#bytesOnDisk += segment.bytes;
+    this.#list.unshift(...kept, ...found);
+    for (const { bytes } of [...kept, ...found]) this.#bytesOnDisk += bytes;
     return found.length;
   }
 
@@ -104,11 +145,41 @@ export class Segments {
     this.#bytesOnDisk += bytes.length;
   }
 
-  /** Everything up to `offset` of a segment is in the ledger. */
-  acknowledge(segment: Segment, offset: number, nowMs: number): void {
+  /** Everything up to `offset` of a segment is in the ledger, by the commit of `mark` (null: not known). */
+  acknowledge(segment: Segment, offset: number, nowMs: number, mark: LedgerMark | null): void {
+    if (mark !== null) this.#mark = mark;
+    if (!this.has(segment)) return; // it was kept, and made room while its batch was under way
     segment.acknowledged = Math.max(segment.acknowledged, offset);
     if (segment === this.#active && this.#due(segment, nowMs)) this.#seal(segment);
-    if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#remove(segment);
+    if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);
+  }
+
+  /** Everything that is here is to be sent again, and no commit of the ledger is known any more. Returns the bytes. */
+  rewind(): number {
+    this.#mark = null;
+    for (const segment of this.#list) segment.acknowledged = 0;
+    return this.#bytesOnDisk;
+  }
+
+  /** Deletes what was kept long enough. Where nothing is appended any more, seals what the ledger has all of. */
+  sweep(nowMs: number): void {
+    const active = this.#active;
+    if (active !== null && active.acknowledged >= active.bytes && this.#due(active, nowMs)) {
+      this.#seal(active);
+      this.#keep(active, nowMs);
+    }
+    for (const segment of [...this.#list]) {
+      const { keptSinceMs, acknowledged, bytes } = segment;
+      if (keptSinceMs === null || acknowledged < bytes) continue;
+      if (nowMs - keptSinceMs >= this.#limits.keepMs) this.#remove(segment);
+    }
+  }
+
+  /** Deletes the oldest kept segments until all files together take at most `bytesMax`, or none is left. */
+  makeRoom(bytesMax: number): void {
+    while (this.#bytesKept > 0 && this.#bytesOnDisk > bytesMax) {
+      this.#remove(this.#list.find(({ keptSinceMs }) => keptSinceMs !== null)!);
+    }
   }
 
   /** Leaves a segment that cannot be read where it is and goes on without it. */
@@ -118,10 +189,10 @@ export class Segments {
   }
 
   /** Seals what is open; nothing may be appended afterwards. */
-  close(): void {
+  close(nowMs: number): void {
     if (this.#active !== null) this.#seal(this.#active);
     for (const segment of [...this.#list]) {
-      if (segment.acknowledged >= segment.bytes) this.#remove(segment);
+      if (segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);
     }
   }
 
@@ -130,10 +201,19 @@ export class Segments {
     if (active !== null) {
       if (!this.#due(active, nowMs)) return active;
       this.#seal(active);
-      if (active.acknowledged >= active.bytes) this.#remove(active);
+      if (active.acknowledged >= active.bytes) this.#keep(active, nowMs);
     }
     const { path, fd } = this.#create(nowMs);
-    const segment: Segment = { path, home: this.#own, createdMs: nowMs, bytes: 0, acknowledged: 0, fd, shares: [] };
+    const segment: Segment = {
+      path,
+      home: this.#own,
+      createdMs: nowMs,
+      bytes: 0,
+      acknowledged: 0,
+      fd,
+      shares: [],
+      keptSinceMs: null,
+    };
     this.#list.push(segment);
     this.#active = segment;
     return segment;
@@ -178,6 +258,26 @@ export class Segments {
     else fdatasync(fd, () => close(fd));
   }
 
+  /** The ledger has all of it. Where the file cannot be renamed it is deleted: keeping it is a precaution only. */
+  #keep(segment: Segment, nowMs: number): void {
+    if (this.#limits.keepMs === 0 || segment.bytes === 0) {
+      this.#remove(segment);
+      return;
+    }
+    const path = keptPath(segment.path, nowMs, this.#mark);
+    try {
+      renameSync(segment.path, path);
+    } catch {
+      this.#remove(segment);
+      return;
+    }
+    segment.path = path;
+    if (segment.keptSinceMs === null) this.#bytesKept += segment.bytes;
+    segment.keptSinceMs = nowMs;
+    this.shares.free(segment.shares);
+    segment.shares = [];
+  }
+
   #remove(segment: Segment): void {
     this.#forget(segment);
     rmSync(segment.path, { force: true });
@@ -188,6 +288,7 @@ export class Segments {
     if (at < 0) return;
     this.#list.splice(at, 1);
     this.#bytesOnDisk -= segment.bytes;
+    if (segment.keptSinceMs !== null) this.#bytesKept -= segment.bytes;
     this.shares.free(segment.shares);
   }
 }

@@ -9,7 +9,7 @@ import { type ShipOutcome, Shipper } from './shipper.js';
 import { Spool } from './spool.js';
 
 const log = createLogger('test', 'silent');
-const BOOKED: ShipOutcome = { kind: 'booked', rejected: [] };
+const BOOKED: ShipOutcome = { kind: 'booked', rejected: [], mark: null, wentBack: false };
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();

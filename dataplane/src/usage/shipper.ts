@@ -2,15 +2,28 @@
  * Carries the spool to the control plane: one batch at a time, in order, again and again until it is acknowledged.
  * An acknowledged batch is committed in the ledger; a batch sent twice is known there by its ids. While the control
  * plane is away the spool grows, and its byte cap is the backpressure.
+ *
+ * Each call names the last commit of the ledger that acknowledged something. Where the database has lost it, in a failover
+ * to a standby that lagged behind, all that the spool still has is sent again. A shipper with nothing to send
+ * asks every {@link CHECK_EVERY_MS} as long as the spool keeps something.
  */
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
+import { LedgerMark as LedgerMarkMessage } from '@acg/proto/messages';
 import type { Spool, SpoolBatch } from './spool.js';
+import type { LedgerMark } from './worker-directory.js';
+
+interface Booked {
+  readonly kind: 'booked';
+  readonly rejected: readonly { readonly id: string; readonly reason: string }[];
+  /** Of the commit; null: there was nothing to book, or an older control plane. */
+  readonly mark: LedgerMark | null;
+  /** The database has lost the commit that the call named, and perhaps others. */
+  readonly wentBack: boolean;
+}
 
 /** `refused`: the control plane will never take these bytes. A transport problem is a rejected promise. */
-export type ShipOutcome =
-  | { readonly kind: 'booked'; readonly rejected: readonly { readonly id: string; readonly reason: string }[] }
-  | { readonly kind: 'refused'; readonly reason: string };
+export type ShipOutcome = Booked | { readonly kind: 'refused'; readonly reason: string };
 
 export interface UsageSink {
   /** Sends the encoded body of a ReportUsage call. */
@@ -26,6 +39,10 @@ interface ShipperOptions {
   readonly backoff?: Backoff;
   /** How often segments of dead workers are looked for. */
   readonly adoptEveryMs?: number;
+  /** How often an idle shipper asks whether the ledger still has what it acknowledged; for tests. */
+  readonly checkEveryMs?: number;
+  /** The database went back: what the control plane said before may not be true any more. */
+  readonly onWentBack?: () => void;
 }
 
 interface ShipperFigures {
@@ -34,11 +51,17 @@ interface ShipperFigures {
   readonly failures: number;
   /** Whether the last call succeeded. */
   readonly connected: boolean;
+  /** How often all that the spool still had was sent again, because the database went back. */
+  readonly rewinds: number;
 }
 
 /** Bounds the parts of one call; its bytes are bounded by what the spool reads at once, 512 KiB. */
 const FRAMES_MAX = 2_000;
 const STOP_GRACE_MS = 1_000;
+/** Bounds how late an idle data plane sends again what a failover lost. */
+const CHECK_EVERY_MS = 5_000;
+/** Field 50 of ReportUsageRequest, length-delimited. */
+const LAST_MARK_TAG = Buffer.from([0x92, 0x03]);
 
 export class Shipper {
   readonly #spool: Spool;
@@ -49,6 +72,8 @@ export class Shipper {
   readonly #lingerMs: number;
   readonly #backoff: Backoff;
   readonly #adoptTimer: NodeJS.Timeout;
+  readonly #checkTimer: NodeJS.Timeout;
+  readonly #onWentBack: () => void;
   readonly #loop: Promise<void>;
   #stopped = false;
   #flushing = 0;
@@ -62,6 +87,10 @@ export class Shipper {
   #recordsShipped = 0;
   #recordsRejected = 0;
   #failures = 0;
+  #rewinds = 0;
+  /** Nothing was sent since the last turn of the check's timer. */
+  #quiet = false;
+  #checkDue = false;
 
   /** Starts shipping at once. */
   constructor(spool: Spool, sink: UsageSink, options: ShipperOptions, log: Logger) {
@@ -74,7 +103,9 @@ export class Shipper {
     this.#lingerMs = options.lingerMs ?? 100;
     this.#backoff = options.backoff ?? new Backoff(200, 5_000);
     spool.onAppended = this.#wakeUp;
+    this.#onWentBack = options.onWentBack ?? (() => undefined);
     this.#adoptTimer = setInterval(() => this.#adopt(), options.adoptEveryMs ?? 10_000).unref();
+    this.#checkTimer = setInterval(this.#noteQuiet, options.checkEveryMs ?? CHECK_EVERY_MS).unref();
     this.#loop = this.#run();
   }
 
@@ -84,6 +115,7 @@ export class Shipper {
       recordsRejected: this.#recordsRejected,
       failures: this.#failures,
       connected: this.#connected,
+      rewinds: this.#rewinds,
     };
   }
 
@@ -108,6 +140,7 @@ export class Shipper {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#adoptTimer);
+    clearInterval(this.#checkTimer);
     this.#spool.onAppended = null;
     this.#wakeUp();
     this.#interrupt?.();
@@ -125,7 +158,8 @@ export class Shipper {
       const batch = await this.#read();
       if (batch === null) {
         for (const resolve of this.#idle.splice(0)) resolve();
-        await this.#work();
+        if (this.#checkDue) await this.#check();
+        else await this.#work();
       } else {
         await this.#deliver(batch);
         if (batch.records >= this.#recordsMax) continue;
@@ -148,13 +182,14 @@ export class Shipper {
   }
 
   async #deliver(batch: SpoolBatch): Promise<void> {
-    const body = Buffer.concat([this.#idField, ...batch.payloads]);
+    this.#quiet = false;
+    const body = this.#bodyOf(batch.payloads);
     while (!this.#stopped) {
       try {
         const outcome = await this.#sink.ship(body);
         this.#reached();
         if (outcome.kind === 'refused') this.#refused(batch, outcome.reason);
-        else this.#booked(batch, outcome.rejected);
+        else this.#booked(batch, outcome);
         return;
       } catch (error) {
         this.#missed(error);
@@ -163,8 +198,48 @@ export class Shipper {
     }
   }
 
-  #booked(batch: SpoolBatch, rejected: readonly { readonly id: string; readonly reason: string }[]): void {
-    this.#spool.acknowledge(batch);
+  #bodyOf(payloads: readonly Buffer[]): Buffer {
+    const { mark } = this.#spool;
+    if (mark === null) return Buffer.concat([this.#idField, ...payloads]);
+    const message = LedgerMarkMessage.encode(mark).finish(); // below 128 bytes: its length is one byte
+    return Buffer.concat([this.#idField, LAST_MARK_TAG, Buffer.from([message.length]), message, ...payloads]);
+  }
+
+  readonly #noteQuiet = (): void => {
+    const { bytesKept, bytesOnDisk } = this.#spool.figures();
+    if (this.#quiet && bytesKept + bytesOnDisk > 0 && this.#spool.mark !== null) {
+      this.#checkDue = true;
+      this.#wakeUp();
+    }
+    this.#quiet = true;
+  };
+
+  /** Asks with nothing but the last mark. A control plane that is away is asked again at the timer's next turn. */
+  async #check(): Promise<void> {
+    this.#checkDue = false;
+    try {
+      const outcome = await this.#sink.ship(this.#bodyOf([]));
+      this.#reached();
+      if (outcome.kind === 'booked' && outcome.wentBack) this.#rewind();
+    } catch (error) {
+      this.#missed(error);
+    }
+  }
+
+  /** The batch under way is not acknowledged: it is read and sent once more, after what comes before it. */
+  #rewind(): void {
+    this.#rewinds++;
+    const bytes = this.#spool.rewind();
+    this.#log.error({ bytes }, 'the database has lost usage that it had acknowledged: sending again what is kept');
+    this.#onWentBack();
+  }
+
+  #booked(batch: SpoolBatch, { rejected, mark, wentBack }: Booked): void {
+    if (wentBack) {
+      this.#rewind();
+      return;
+    }
+    this.#spool.acknowledge(batch, mark);
     this.#singleFramesLeft = Math.max(0, this.#singleFramesLeft - 1);
     this.#recordsShipped += batch.records;
     this.#recordsRejected += rejected.length;

@@ -8,10 +8,7 @@
  *   refused, while calls in flight still append. What could not be written waits in memory and is written later.
  * - Reading and acknowledging is the shipper's, one batch at a time.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { ignore } from '@acg/base/ignore';
+import { rename } from 'node:fs/promises';
 import type { Logger } from '@acg/base/log';
 import { usageRecordBytesMax } from '@acg/proto/generated/usage-record';
 import {
@@ -25,9 +22,11 @@ import {
   UsageRecord,
 } from '@acg/proto/messages';
 import { FrameBuffer, MESSAGE_BYTES_MAX } from './frame-buffer.js';
-import { type ByteRange, type ScanLimit, scanFrames } from './segment-format.js';
+import { type ScanLimit, scanFrames } from './segment-format.js';
+import { SegmentReader } from './segment-reader.js';
 import { type Segment, Segments } from './segments.js';
-import { adoptDeadSiblings, claimWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
+import { SetAside } from './set-aside.js';
+import { adoptDeadSiblings, claimWorkerDirectory, type LedgerMark, type WorkerDirectory } from './worker-directory.js';
 
 export interface SpoolOptions {
   /** Root that the workers of this data plane share. */
@@ -35,6 +34,8 @@ export interface SpoolOptions {
   /** Of this worker: SPOOL_MAX_BYTES divided by the number of workers. */
   readonly bytesMax: number;
   readonly segmentAgeMs?: number;
+  /** How long what the ledger has stays, to be sent again should the database lose it; ms, 0 (default): not at all. */
+  readonly keepMs?: number;
   readonly retryMs?: number;
   readonly now?: () => number;
 }
@@ -50,7 +51,10 @@ export interface SpoolBatch {
 
 interface SpoolFigures {
   readonly bytesUnacknowledged: number;
+  /** Of files that must stay. */
   readonly bytesOnDisk: number;
+  /** Of files that the ledger has. */
+  readonly bytesKept: number;
   /** Age of the oldest thing not acknowledged, 0 when there is none. */
   readonly oldestAgeMs: number;
   /** For one organization at least. */
@@ -75,7 +79,6 @@ const READ_BYTES = 512 * 1024;
 const RESUME_RATIO = 0.9;
 /** Records kept while the disk refuses; calls in flight are bounded, so this is not reached in practice. */
 const STUCK_BYTES_MAX = 64 * 1024 * 1024;
-const SET_ASIDE_FILES_MAX = 64;
 
 export class Spool {
   readonly #root: string;
@@ -87,7 +90,6 @@ export class Spool {
   readonly #homes = new Map<string, WorkerDirectory>();
   readonly #segments: Segments;
   readonly #frames = new FrameBuffer();
-  readonly #chunk = Buffer.allocUnsafe(READ_BYTES);
   #waiting: Done[] = [];
   #spare: Done[] = [];
   #scheduled = false;
@@ -95,9 +97,8 @@ export class Spool {
   #stuckBytes = 0;
   #retryTimer: NodeJS.Timeout | null = null;
   #atCap = false;
-  #reader: { readonly segment: Segment; readonly file: FileHandle } | null = null;
-  #setAsideFiles = 0;
-  #damagedBytes = 0;
+  readonly #reader = new SegmentReader(READ_BYTES);
+  readonly #setAside: SetAside;
   #writeErrors = 0;
   #closed = false;
   /** Called when there may be something new to send. */
@@ -110,13 +111,15 @@ export class Spool {
     this.#retryMs = options.retryMs ?? 1_000;
     this.#now = options.now ?? Date.now;
     this.#log = log;
+    this.#setAside = new SetAside(log);
     this.#own = claimWorkerDirectory(options.directory);
     this.#homes.set(this.#own.path, this.#own);
     this.#segments = new Segments(this.#own, {
       segmentBytes: Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8)),
       segmentAgeMs: options.segmentAgeMs ?? 5_000,
+      keepMs: options.keepMs ?? 0,
     });
-    const left = this.#segments.adopt(this.#own);
+    const left = this.#segments.adopt(this.#own, this.#now());
     if (left > 0) log.info({ segments: left }, 'usage records of an earlier run found');
     this.adopt();
   }
@@ -132,7 +135,7 @@ export class Spool {
   }
 
   get #bytesFree(): number {
-    return this.#bytesMax - this.#segments.bytesOnDisk;
+    return this.#bytesMax - this.#segments.bytesInUse;
   }
 
   /**
@@ -174,13 +177,14 @@ export class Spool {
   }
 
   figures(): SpoolFigures {
-    const head = this.#segments.head();
+    const oldest = this.#segments.oldestUnshipped();
     return {
       bytesUnacknowledged: this.#segments.bytesUnacknowledged + this.#stuckBytes,
-      bytesOnDisk: this.#segments.bytesOnDisk,
-      oldestAgeMs: head === null ? 0 : Math.max(0, this.#now() - head.createdMs),
+      bytesOnDisk: this.#segments.bytesInUse,
+      bytesKept: this.#segments.bytesKept,
+      oldestAgeMs: oldest === null ? 0 : Math.max(0, this.#now() - oldest.createdMs),
       full: this.full || this.#segments.shares.isUsedUpForAny(this.#bytesFree),
-      damagedBytes: this.#damagedBytes,
+      damagedBytes: this.#setAside.bytes,
       writeErrors: this.#writeErrors,
     };
   }
@@ -195,31 +199,45 @@ export class Spool {
       const chunk = await this.#readChunk(segment, at, Math.min(end, at + READ_BYTES));
       if (chunk === null) continue;
       const scan = scanFrames(chunk, at + chunk.length >= end, limit);
-      for (const range of scan.damaged) this.#setAside(segment, at, chunk, range);
+      for (const range of scan.damaged) this.#setAside.put(segment.path, at, chunk, range);
       if (scan.payloads.length > 0) {
         return { payloads: scan.payloads, records: scan.records, segment, to: at + scan.consumed };
       }
-      this.#segments.acknowledge(segment, at + scan.consumed, this.#now());
+      this.#segments.acknowledge(segment, at + scan.consumed, this.#now(), null);
       this.#measure();
     }
   }
 
-  /** The batch is in the ledger. */
-  acknowledge(batch: SpoolBatch): void {
+  /** The batch is in the ledger, by the commit of `mark`; null: an older control plane names none. */
+  acknowledge(batch: SpoolBatch, mark: LedgerMark | null = null): void {
     if (this.#closed) return; // its directory may be another process's by now: that one sends it again
-    this.#segments.acknowledge(batch.segment, batch.to, this.#now());
+    this.#segments.acknowledge(batch.segment, batch.to, this.#now(), mark);
     this.#measure();
+  }
+
+  /** The last commit of the ledger that is known to have acknowledged something of this spool. */
+  get mark(): LedgerMark | null {
+    return this.#segments.mark;
+  }
+
+  /** The ledger has lost commits: everything that is still here is read again. Returns how many bytes that is. */
+  rewind(): number {
+    return this.#closed ? 0 : this.#segments.rewind();
   }
 
   /** The control plane refuses this batch for good: it is kept in a file for the operator and leaves the queue. */
   refuse(batch: SpoolBatch): void {
     const bytes = Buffer.concat(batch.payloads);
-    this.#setAside(batch.segment, batch.to, bytes, { from: 0, to: bytes.length });
+    this.#setAside.put(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });
     this.acknowledge(batch);
   }
 
-  /** Takes over segments of workers that died; gives adopted directories back that are empty. Cheap; call it often. */
+  /**
+   * Takes over segments of workers that died; gives adopted directories back that are empty; deletes what was kept long
+   * enough. Cheap; call it often.
+   */
   adopt(): void {
+    this.#segments.sweep(this.#now());
     for (const [path, home] of this.#homes) {
       if (home === this.#own || this.#segments.holds(home)) continue;
       home.lock.release();
@@ -227,7 +245,7 @@ export class Spool {
     }
     for (const home of adoptDeadSiblings(this.#root, new Set(this.#homes.keys()))) {
       this.#homes.set(home.path, home);
-      const segments = this.#segments.adopt(home);
+      const segments = this.#segments.adopt(home, this.#now());
       this.#log.info({ segments }, 'usage records of a worker that ended adopted');
     }
     this.#measure();
@@ -241,8 +259,8 @@ export class Spool {
     if (this.#retryTimer !== null) clearInterval(this.#retryTimer);
     if (this.#stuckBytes > 0)
       this.#log.fatal({ bytes: this.#stuckBytes }, 'usage records lost: the spool cannot be written');
-    await this.#closeReader();
-    this.#segments.close();
+    await this.#reader.close();
+    this.#segments.close(this.#now());
     for (const home of this.#homes.values()) home.lock.release();
     this.#homes.clear();
   }
@@ -296,13 +314,25 @@ export class Spool {
 
   #write(bytes: Buffer): SpoolWriteFailed | null {
     try {
-      this.#segments.append(bytes, this.#now());
+      this.#append(bytes);
     } catch (error) {
       this.#keep(bytes, error);
       return new SpoolWriteFailed(error);
     }
     this.#measure();
     return null;
+  }
+
+  /** What the ledger has makes room, below the byte cap and on a full disk. Throws what the file system throws. */
+  #append(bytes: Buffer): void {
+    this.#segments.makeRoom(this.#bytesMax - bytes.length);
+    try {
+      this.#segments.append(bytes, this.#now());
+    } catch (error) {
+      if (this.#segments.bytesKept === 0) throw error;
+      this.#segments.makeRoom(0);
+      this.#segments.append(bytes, this.#now());
+    }
   }
 
   #keep(bytes: Buffer, error: unknown): void {
@@ -322,9 +352,9 @@ export class Spool {
     while (this.#stuck.length > 0) {
       const bytes = this.#stuck[0]!;
       try {
-        this.#segments.append(bytes, this.#now());
+        this.#append(bytes);
       } catch {
-        this.#letGo();
+        this.#reader.closeIf((segment) => !this.#segments.has(segment));
         return; // still refused; the next tick tries again
       }
       this.#stuck.shift();
@@ -338,8 +368,8 @@ export class Spool {
   };
 
   #measure(): void {
-    this.#letGo();
-    const bytes = this.#segments.bytesOnDisk;
+    this.#reader.closeIf((segment) => !this.#segments.has(segment));
+    const bytes = this.#segments.bytesInUse;
     const atCap = this.#atCap ? bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;
     if (atCap === this.#atCap) return;
     this.#atCap = atCap;
@@ -350,45 +380,14 @@ export class Spool {
   /** Null: the file cannot be read and was taken out of the queue. */
   async #readChunk(segment: Segment, from: number, to: number): Promise<Buffer | null> {
     try {
-      if (this.#reader?.segment !== segment) {
-        await this.#closeReader();
-        this.#reader = { segment, file: await open(segment.path, 'r') };
-      }
-      const { bytesRead } = await this.#reader.file.read(this.#chunk, 0, to - from, from);
-      if (bytesRead === 0) throw new Error('the segment is shorter than it was');
-      return this.#chunk.subarray(0, bytesRead);
+      return await this.#reader.read(segment, from, to);
     } catch (error) {
       this.#log.error({ err: error, segment: segment.path }, 'a spool segment cannot be read: set aside');
-      await this.#closeReader();
+      await this.#reader.close();
       await rename(segment.path, `${segment.path}.unreadable`).catch(() => undefined);
-      this.#damagedBytes += segment.bytes - from;
+      this.#setAside.bytes += segment.bytes - from;
       this.#segments.abandon(segment);
       return null;
-    }
-  }
-
-  /** A deleted file takes its room as long as it is open, and on a full disk that may be all the room there is. */
-  #letGo(): void {
-    if (this.#reader !== null && !this.#segments.has(this.#reader.segment)) this.#closeReader().catch(ignore);
-  }
-
-  async #closeReader(): Promise<void> {
-    const reader = this.#reader;
-    this.#reader = null;
-    await reader?.file.close();
-  }
-
-  #setAside(segment: Segment, chunkAt: number, chunk: Buffer, range: ByteRange): void {
-    this.#damagedBytes += range.to - range.from;
-    const directory = join(dirname(segment.path), 'set-aside');
-    const path = join(directory, `${basename(segment.path)}-${chunkAt + range.from}.bin`);
-    this.#log.error({ segment: segment.path, bytes: range.to - range.from }, 'spool bytes set aside');
-    if (this.#setAsideFiles++ >= SET_ASIDE_FILES_MAX) return;
-    try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFileSync(path, chunk.subarray(range.from, range.to), { mode: 0o600 });
-    } catch (error) {
-      this.#log.error({ err: error }, 'spool bytes could not be set aside');
     }
   }
 }

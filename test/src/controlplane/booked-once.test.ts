@@ -12,7 +12,7 @@ import { newId, newIngest, usageRecord } from './usage-fixture.js';
 const db = useTestDatabase();
 const PROTO = new URL('../../../proto/src/gateway.proto', import.meta.url);
 const COST = 1_000;
-type Report = Omit<IReportUsageRequest, 'dataPlaneId'>;
+type Report = Omit<IReportUsageRequest, 'dataPlaneId' | 'lastMark'>;
 
 /** One item of a kind, and what of it stands in the database and was told: 1 is once. */
 interface Kind {

@@ -53,7 +53,7 @@ export function usageRecord(changes: Partial<IUsageRecord> = {}): IUsageRecord {
 export function newIngest(sql: Sql, observers: readonly UsageObserver[] = [], retentionDays = 90): TestIngest {
   const log = createLogger('test', 'silent');
   const partitions = new UsagePartitions(sql, retentionDays);
-  const ingest = new Ingest(sql, partitions, observers, { booked: () => undefined }, log);
+  const ingest = new Ingest(sql, partitions, observers, { booked: () => undefined, wentBack: () => undefined }, log);
   return { report: (request) => ingest.report(reportBody(request)) };
 }
 

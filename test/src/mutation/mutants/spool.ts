@@ -3,6 +3,7 @@ import type { Area } from '../mutant.js';
 const SPOOL = 'dataplane/src/usage/spool.ts';
 const SEGMENTS = 'dataplane/src/usage/segments.ts';
 const FORMAT = 'dataplane/src/usage/segment-format.ts';
+const SET_ASIDE = 'dataplane/src/usage/set-aside.ts';
 const SHIPPER = 'dataplane/src/usage/shipper.ts';
 
 export const SPOOL_AREA: Area = {
@@ -66,7 +67,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: 'for (const range of scan.damaged) this.#setAside(segment, at, chunk, range);',
+      find: 'for (const range of scan.damaged) this.#setAside.put(segment.path, at, chunk, range);',
       put: '',
       bug: 'damaged bytes vanish without a trace',
     },
@@ -84,12 +85,12 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: '    this.#setAside(batch.segment, batch.to, bytes, { from: 0, to: bytes.length });\n',
+      find: '    this.#setAside.put(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });\n',
       put: '',
       bug: 'records that the control plane refuses for good are thrown away',
     },
     {
-      file: SPOOL,
+      file: SET_ASIDE,
       find: 'mode: 0o600 });\n    } catch',
       put: 'mode: 0o644 });\n    } catch',
       bug: 'set-aside records can be read by every user of the machine',
@@ -125,6 +126,36 @@ export const SPOOL_AREA: Area = {
       find: 'return segment.bytes >= this.#limits.segmentBytes || nowMs - segment.createdMs >= this.#limits.segmentAgeMs;',
       put: 'return segment.bytes >= this.#limits.segmentBytes;',
       bug: 'a quiet segment is never sealed',
+    },
+    {
+      file: SEGMENTS,
+      find: 'for (const segment of this.#list) segment.acknowledged = 0;',
+      put: 'for (const segment of this.#list) if (segment.keptSinceMs !== null) segment.acknowledged = 0;',
+      bug: 'the acknowledged part of a segment that is still written is not sent again',
+    },
+    {
+      file: SEGMENTS,
+      find: 'return this.#bytesOnDisk - this.#bytesKept;',
+      put: 'return this.#bytesOnDisk;',
+      bug: 'calls are refused for usage that the ledger has',
+    },
+    {
+      file: SEGMENTS,
+      find: 'while (this.#bytesKept > 0 && this.#bytesOnDisk > bytesMax) {',
+      put: 'while (this.#bytesKept > bytesMax) {',
+      bug: 'kept usage and new usage together take more than the cap',
+    },
+    {
+      file: SEGMENTS,
+      find: 'if (mark !== null && mark.number > (this.#mark?.number ?? 0)) this.#mark = mark;',
+      put: '',
+      bug: 'a loss while the data plane was down is not noticed',
+    },
+    {
+      file: SHIPPER,
+      find: '      this.#rewind();\n      return;\n',
+      put: '      this.#rewind();\n',
+      bug: 'what comes before the batch that showed the loss is not sent again',
     },
     {
       file: FORMAT,
@@ -189,13 +220,13 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#remove(segment);',
-      put: 'if (segment.fd === -1) this.#remove(segment);',
+      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);',
+      put: 'if (segment.fd === -1) this.#keep(segment, nowMs);',
       bug: 'a finished segment is deleted although records are unacknowledged',
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#remove(segment);',
+      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);',
       put: '',
       bug: 'what is acknowledged stays on the disk',
     },
@@ -214,7 +245,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: '    this.#list.unshift(...found);\n',
+      find: '    this.#list.unshift(...kept, ...found);\n',
       put: '',
       bug: 'what a dead worker left is never sent',
     },

@@ -1,0 +1,174 @@
+/**
+ * Failovers of Postgres under real planes: the primary is killed hard and its standby promoted. With an asynchronous
+ * standby that lagged, usage of the lost time is in the ledger again and revocations are pushed as before; with a
+ * synchronous one nothing is lost and nothing starts anew. docs/operations.md has the figures of these drills.
+ */
+import { request } from 'undici';
+import { expect, test } from 'vitest';
+import { PostgresPair } from '../postgres-pair.js';
+import { REAL } from '../providers/credentials.js';
+import { OpenAiStandIn } from '../providers/openai.js';
+import { RedisServer } from '../redis-server.js';
+import { Stack } from '../stack.js';
+import { until } from '../until.js';
+
+const CALLS_BEFORE = 20;
+const CALLS_LOST = 40;
+
+async function drill(synchronous: boolean) {
+  const openai = new OpenAiStandIn();
+  await openai.start();
+  const [pair, redis] = [await PostgresPair.start(synchronous), await RedisServer.start()];
+  const stack = await Stack.start({
+    database: pair.database,
+    providers: { openai: openai.origin },
+    redisUrl: redis.url.href,
+  });
+  const sql = pair.open();
+  const tenant = await stack.tenant();
+  const agent = await tenant.agent({ rpmLimit: 10_000 });
+  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  const planes = [await stack.addDataPlane(), await stack.addDataPlane()];
+  const sent: string[] = [];
+
+  const call = async (token: string, plane = planes[0]!): Promise<number> => {
+    const answer = await request(`${plane.url}/v1/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hello' }] }),
+    });
+    if (answer.statusCode === 200) sent.push(String(answer.headers['x-gateway-request-id']));
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const figure = async (url: string, name: string): Promise<number> => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const lines = text.split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  const booked = async (): Promise<readonly string[]> => {
+    const rows = await sql<{ id: string }[]>`select id from usage_records where agent_id = ${agent.id} order by id`;
+    return rows.map(({ id }) => id);
+  };
+  return {
+    pair,
+    sql,
+    tenant,
+    agent,
+    planes,
+    sent,
+    call,
+    booked,
+    rewinds: (seenIn: string) => figure(stack.apiUrl, `gateway_database_rewinds_total{seen_in="${seenIn}"}`),
+    sentAgain: () => Promise.all(planes.map(({ metricsUrl }) => figure(metricsUrl, 'gateway_spool_rewinds_total'))),
+    msPerBatch: async () => {
+      const [seconds, batches] = await Promise.all([
+        figure(stack.apiUrl, 'gateway_ingest_batch_seconds_sum'),
+        figure(stack.apiUrl, 'gateway_ingest_batch_seconds_count'),
+      ]);
+      return (1_000 * seconds) / batches;
+    },
+    /** So many calls in turn through both planes; resolves when the ledger has them. */
+    async calls(token: string, count: number): Promise<void> {
+      for (let i = 0; i < count; i++) expect(await call(token, planes[i % 2]!)).toBe(200);
+      await until('the ledger has them', async () => (await booked()).length === sent.length);
+    },
+    async stop(): Promise<void> {
+      await sql.end({ timeout: 1 });
+      await stack.stop();
+      await pair.stop();
+      await redis.stop();
+      await openai.close();
+    },
+  };
+}
+
+const spentOf = async ({ sql, agent }: Awaited<ReturnType<typeof drill>>) => {
+  const [row] = await sql<{ month: string; records: string; hours: string; scopes: string }[]>`
+    select (select sum(spent_nanos) from month_spend where agent_id = ${agent.id}) as month,
+           (select sum(cost_nanos) from usage_records where agent_id = ${agent.id}) as records,
+           (select sum(cost_nanos) from usage_hourly where agent_id = ${agent.id}) as hours`;
+  return row!;
+};
+
+test('failover: with a standby that lagged behind usage comes back, and revocations are pushed as before', async () => {
+  const world = await drill(false);
+  try {
+    const { tenant, agent, pair, call, calls, planes, sent, booked } = world;
+    const [kept, revoked] = [await tenant.token(agent.id), await tenant.token(agent.id)];
+    const keys = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
+    const idOf = (token: string): string =>
+      keys.body.keys.find((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix)).id;
+    await calls(kept, CALLS_BEFORE);
+    const msPerBatch = await world.msPerBatch();
+    await pair.caughtUp();
+
+    pair.lag();
+    expect(await call(revoked)).toBe(200);
+    await calls(kept, CALLS_LOST - 1);
+    expect((await tenant.call('DELETE', `/v1/api-keys/${idOf(revoked)}`)).status).toBe(200);
+    await until('the revocation is pushed', async () => (await call(revoked)) === 401);
+    for (let i = 0; i < 5; i++) await tenant.call('PATCH', `/v1/agents/${agent.id}`, { description: `lost ${i}` });
+    const before = [...sent].sort();
+    expect(await booked()).toEqual(before);
+
+    const outageMs = await pair.failOver();
+    const promotedMs = performance.now();
+    const left = await until('the new primary answers', () => booked().catch(() => null));
+    await until('all usage is back', async () => (await booked().catch(() => [])).length >= before.length);
+    const backMs = performance.now() - promotedMs;
+    expect(await booked()).toEqual(before);
+    const { month, records, hours } = await spentOf(world);
+    expect([month, hours]).toEqual([records, records]);
+    await until('both data planes have sent theirs', async () =>
+      (await world.sentAgain()).every((times) => times === 1),
+    );
+
+    // What was revoked in the lost time is good again: only another revocation helps, and it is pushed.
+    await until('the key is good again', async () => (await call(revoked)) === 200);
+    expect((await tenant.call('DELETE', `/v1/api-keys/${idOf(revoked)}`)).status).toBe(200);
+    const revokedMs = performance.now();
+    for (const plane of planes) await until('it is refused', async () => (await call(revoked, plane)) === 401);
+    const pushMs = performance.now() - revokedMs;
+    expect(await world.rewinds('revisions')).toBe(1);
+    expect(await world.rewinds('usage')).toBe(planes.length);
+    console.info(
+      `asynchronous: ${before.length - left.length} of ${before.length} acknowledged calls lost at the promotion, all back ` +
+        `${Math.round(backMs)} ms after it; outage ${Math.round(outageMs)} ms; next revocation pushed in ${Math.round(pushMs)} ms; ` +
+        `${msPerBatch.toFixed(1)} ms a batch`,
+    );
+  } finally {
+    await world.stop();
+  }
+});
+
+test('failover: with a synchronous standby nothing is lost, and nothing is sent again', async () => {
+  const world = await drill(true);
+  try {
+    const { tenant, agent, pair, call, calls, planes, sent, booked } = world;
+    const token = await tenant.token(agent.id);
+    await calls(token, CALLS_BEFORE);
+    const msPerBatch = await world.msPerBatch();
+    // Revisions and usage of the last moment, without a pause before the kill.
+    await tenant.call('PATCH', `/v1/agents/${agent.id}`, { description: 'last' });
+    await calls(token, 2);
+    const before = [...sent].sort();
+    const outageMs = await pair.failOver();
+    expect(await until('the new primary answers', () => booked().catch(() => null))).toEqual(before);
+    await calls(token, 10);
+    const { body } = await until('the API answers', async () => {
+      const answer = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
+      return answer.status === 200 ? answer : null;
+    });
+    expect((await tenant.call('DELETE', `/v1/api-keys/${body.keys[0].id}`)).status).toBe(200);
+    for (const plane of planes) await until('it is refused', async () => (await call(token, plane)) === 401);
+    expect([await world.rewinds('revisions'), await world.rewinds('usage'), await world.sentAgain()]).toEqual([
+      0,
+      0,
+      [0, 0],
+    ]);
+    console.info(`synchronous: nothing lost; outage ${Math.round(outageMs)} ms; ${msPerBatch.toFixed(1)} ms a batch`);
+  } finally {
+    await world.stop();
+  }
+});
