@@ -1,7 +1,7 @@
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { BUDGET_ROW, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../counters/limit-table.js';
+import { BUDGET_ROW, LIMIT_TABLE, MONEY_ROWS, RPD_ROW, RPM_ROW, UNLIMITED } from '../counters/limit-table.js';
 import { decodeTerms } from './decode-terms.js';
 
 const limitsOf = (message: IAgentContext) => decodeTerms(message, 'agent-1').limits;
@@ -37,6 +37,18 @@ test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }
     expect(limitsOf({ limits: [wire(RPM_ROW, 3, change)] })[RPM_ROW]).toBe(60);
   },
 );
+
+test('terms: project and organization are counted without a budget, too, unless the context does not name them', () => {
+  const of = { projectId: 'p1', orgId: 'o1' };
+  const [, project, org] = MONEY_ROWS;
+  const { spends, budgets, unbudgeted } = decodeTerms({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
+  expect(spends.map(({ tag }) => tag)).toEqual(['agent-1', 'p:p1']);
+  expect(budgets.map(({ tag }) => tag)).toEqual(['p:p1']);
+  expect(unbudgeted).toEqual(['o:o1']);
+  expect(decodeTerms(of, 'agent-1').unbudgeted).toEqual(['p:p1', 'o:o1']);
+  expect(decodeTerms({ ...of, limits: [wire(project!, 7), wire(org!, 7)] }, 'agent-1').unbudgeted).toEqual([]);
+  expect(decodeTerms({}, 'agent-1').unbudgeted).toEqual([]);
+});
 
 test('terms: a budget is a hard one only where there is one', () => {
   const hard = (message: IAgentContext) => decodeTerms({ ...message, hardBudget: true }, 'agent-1').hardBudget;

@@ -21,6 +21,7 @@ export function decodeTerms(message: IAgentContext, agentId: string): AgentTerms
     limits,
     month: parseMonth(message.spendMonth ?? ''),
     spends: budgeted.map((row) => spendOf(message, agentId, row)),
+    unbudgeted: MONEY_ROWS.filter((row) => !budgeted.includes(row)).flatMap((row) => tagOf(message, row) ?? []),
     hardBudget: message.hardBudget ?? false,
     holdMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_HOLD_OUTPUT_TOKENS,
     refuseUnchecked: message.refuseUnchecked ?? false,
@@ -33,8 +34,15 @@ function spendOf(message: IAgentContext, agentId: string, row: number) {
     return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOwnNanos: message.ledgerNanos ?? 0 };
   }
   const sent = (message.scopes ?? []).find((one) => one.scope === scope);
-  const tag = scopeTag(scope, (scope === 'project' ? message.projectId : message.orgId) ?? '');
+  const tag = tagOf(message, row) ?? scopeTag(scope, '');
   return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOwnNanos: sent?.ledgerNanos ?? 0 };
+}
+
+/** Of a project or an organization; null: the context does not name it. */
+function tagOf(message: IAgentContext, row: number): string | null {
+  const { scope } = LIMIT_TABLE[row]!;
+  const id = scope === 'project' ? message.projectId : message.orgId;
+  return id ? scopeTag(scope, id) : null;
 }
 
 function limitOf(message: IAgentContext, row: LimitRow): number {

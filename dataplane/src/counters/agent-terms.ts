@@ -24,6 +24,11 @@ export interface AgentTerms {
   readonly spends: readonly ScopeSpend[];
   /** Those of `spends` that have a budget. */
   readonly budgets: readonly ScopeSpend[];
+  /**
+   * Hash tags of its project and organization without a budget. Their spend is counted, too: a budget that is set in
+   * mid-month starts from what was spent.
+   */
+  readonly unbudgeted: readonly string[];
   /** Admission reserves what a call may cost at most. */
   readonly hardBudget: boolean;
   /** Output tokens that a call is taken to want when it states no maximum. */
@@ -40,6 +45,7 @@ interface TermsInput {
   readonly month: number;
   /** Of the agent; of project and organization, where they have a budget. */
   readonly spends: readonly Omit<ScopeSpend, 'budgetNanos'>[];
+  readonly unbudgeted: readonly string[];
   readonly hardBudget: boolean;
   readonly holdMaxOutputTokens: number;
   readonly refuseUnchecked: boolean;

@@ -91,6 +91,7 @@ export class MemoryCounters implements Counters {
       if (cost > 0) spend.add(month, cost);
       spend.heldNanos = Math.max(0, spend.heldNanos - held);
     }
+    if (cost > 0) for (const tag of terms.unbudgeted) this.#spendUnder(tag).add(month, cost);
     for (const row of TOKEN_ROWS) {
       if (terms.limits[row] === UNLIMITED || !(tokens > 0)) continue;
       this.#pair(terms.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
@@ -151,12 +152,17 @@ export class MemoryCounters implements Counters {
   }
 
   #spendOf(terms: AgentTerms, { tag, ledgerNanos, ledgerOwnNanos }: ScopeSpend): MonthSpend {
+    const spend = this.#spendUnder(tag);
+    spend.learn(terms.month, ledgerNanos, ledgerOwnNanos);
+    return spend;
+  }
+
+  #spendUnder(tag: string): MonthSpend {
     let spend = this.#spends.get(tag);
     if (spend === undefined) {
       spend = new MonthSpend();
       this.#spends.set(tag, spend);
     }
-    spend.learn(terms.month, ledgerNanos, ledgerOwnNanos);
     return spend;
   }
 

@@ -43,6 +43,11 @@ const SPEND_LINGER_MS = 5;
 const NEAR_RATIO = 0.9;
 const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
+/**
+ * How often the store is told of spend that nothing else sends: of projects and organizations without a budget. Nobody reads
+ * it until there is one, and then the first admission takes this process's total along at once.
+ */
+const UNBUDGETED_REPORT_MS = 500;
 /** Three chances before the lease is over. */
 const HOLD_RENEW_MS = HOLD_LEASE_MS / 3;
 /** A cluster has at most 1 000 masters; nodes of masters that are gone stay until then. */
@@ -63,6 +68,7 @@ export class RedisCounters implements Counters {
   readonly #clustered: boolean;
   readonly #writerId = randomBytes(9).toString('base64url');
   readonly #renewTimer: NodeJS.Timeout;
+  readonly #unbudgetedTimer: NodeJS.Timeout;
   #lastError = '';
   #onDataLost: () => void = () => {};
 
@@ -80,6 +86,7 @@ export class RedisCounters implements Counters {
     });
     this.#firstNode = this.#node(options.urls.map((url) => url.host).join(','), this.#writerId);
     this.#renewTimer = setInterval(this.#renewHolds, HOLD_RENEW_MS).unref();
+    this.#unbudgetedTimer = setInterval(this.#reportUnconfirmed, UNBUDGETED_REPORT_MS).unref();
   }
 
   /** Waits for the store, but not for long: without it requests pass unchecked. */
@@ -154,6 +161,7 @@ export class RedisCounters implements Counters {
       if (urgent) this.#nodeOf(slot).report(slot, purse);
       else this.#nodeOf(slot).reportWithNext(slot, purse);
     }
+    if (cost > 0) for (const tag of terms.unbudgeted) this.#purses.of(tag).spend(month, cost);
     for (const row of TOKEN_ROWS) {
       if (terms.limits[row] === UNLIMITED || !(tokens > 0)) continue;
       const slot = this.#slotOf(terms.agentId);
@@ -208,6 +216,8 @@ export class RedisCounters implements Counters {
 
   async close(): Promise<void> {
     clearInterval(this.#renewTimer);
+    clearInterval(this.#unbudgetedTimer);
+    this.#reportUnconfirmed();
     await Promise.all([...this.#nodes.values()].map((node) => node.drain(CLOSE_TIMEOUT_MS)));
     this.#link.close();
   }
@@ -234,6 +244,15 @@ export class RedisCounters implements Counters {
   /** Holds are leased: a process that dies frees what it held. */
   readonly #renewHolds = (): void => {
     this.#purses.forEachHolding((purse) => {
+      const slot = this.#slotOf(purse.tag);
+      this.#nodeOf(slot).report(slot, purse);
+    });
+  };
+
+  /** All that the store has not confirmed and no call waits to take. What is on its way now is told twice: no harm. */
+  readonly #reportUnconfirmed = (): void => {
+    this.#purses.unconfirmed.forEach((purse) => {
+      if (purse.turn !== null) return;
       const slot = this.#slotOf(purse.tag);
       this.#nodeOf(slot).report(slot, purse);
     });

@@ -184,6 +184,30 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect((await admit(counters, ask(both))).refusedBy).toBe(limitRow('budget', 'project'));
     });
 
+    test('budget: one of the project or the organization set in mid-month starts from what was spent before', async () => {
+      const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 };
+      const before = await standing(counters, { terms: ask(open).terms, providerSlugs: [] });
+      const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
+      const settle = (terms: TestTerms): void =>
+        counters.settle({
+          terms: termsOf({ agentId, countsScopes: true, ...terms }),
+          providerSlug: 'openai',
+          month: parseMonth(month),
+          costNanos: 100,
+          tokens: 0,
+          holdNanos: 0,
+        });
+      settle({});
+      // The very first call after it was set, with a ledger that knows nothing of the spend yet.
+      const ofProject = await admit(counters, ask({ projectBudgetNanos: project! + 100 }));
+      expect(ofProject).toMatchObject({ refusedBy: limitRow('budget', 'project'), spentNanos: project! + 100 });
+      settle({ projectBudgetNanos: 1e15 }); // a budget on one of them, none on the other
+      expect(await admit(counters, ask({ orgBudgetNanos: org! + 201 }))).toMatchObject({ refusedBy: -1 });
+      const ofOrg = await admit(counters, ask({ orgBudgetNanos: org! + 200 }));
+      expect(ofOrg).toMatchObject({ refusedBy: limitRow('budget', 'org'), spentNanos: org! + 200 });
+      expect(await admit(counters, ask({ projectBudgetNanos: project! + 201 }))).toMatchObject({ refusedBy: -1 });
+    });
+
     test('tpm: tokens of ended calls refuse at the limit, per provider, and say when a call passes', async () => {
       const asked = ask({ tpmLimit: 100 });
       const spend = (tokens: number): void =>

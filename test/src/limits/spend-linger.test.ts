@@ -82,6 +82,33 @@ test('spend near the budget goes out at once', async () => {
   await until(async () => (await spentAt(other, 'near')) === 0.95 * BUDGET);
 });
 
+test('spend of a project without a budget is told to the others within a second, and with the end of the process', async () => {
+  const [counters, other] = [await open(FOR_EVER_MS), await open(FOR_EVER_MS)];
+  const spend = (costNanos: number): void => {
+    const terms = termsOf({ agentId: 'one', countsScopes: true });
+    counters.settle({
+      terms,
+      providerSlug: 'openai',
+      month: monthOfMs(Date.now()),
+      costNanos,
+      tokens: 0,
+      holdNanos: 0,
+    });
+  };
+  const known = async (): Promise<number> => {
+    const terms = termsOf({ agentId: 'two', projectBudgetNanos: BUDGET });
+    return (await standing(other, { terms, providerSlugs: [] }))!.spends[1]!.spentNanos;
+  };
+  const before = await known();
+  spend(700);
+  spend(300);
+  await admit(counters, requestOf('somebody else')); // takes along what lingers
+  await until(async () => (await known()) === before + 1_000);
+  spend(5);
+  await counters.close();
+  expect(await known()).toBe(before + 1_005);
+});
+
 test('what others have spent counts for being near', async () => {
   const [counters, other] = [await open(FOR_EVER_MS), await open(FOR_EVER_MS)];
   settle(other, 'shared', 0.95 * BUDGET);

@@ -13,6 +13,8 @@ export interface TestTerms extends Rates {
   readonly budgetCents?: number | null;
   readonly projectBudgetNanos?: number;
   readonly orgBudgetNanos?: number;
+  /** Spend of the project and the organization is counted without a budget, too, as the decoder has it. */
+  readonly countsScopes?: boolean;
   readonly hardBudget?: boolean;
   readonly holdMaxOutputTokens?: number;
   readonly refuseUnchecked?: boolean;
@@ -58,6 +60,12 @@ export function termsOf(given: TestTerms = {}): AgentTerms {
       ...(given.projectBudgetNanos === undefined ? [] : [other('project', PROJECT_TAG)]),
       ...(given.orgBudgetNanos === undefined ? [] : [other('org', ORG_TAG)]),
     ],
+    unbudgeted: given.countsScopes
+      ? [
+          ...(given.projectBudgetNanos === undefined ? [PROJECT_TAG] : []),
+          ...(given.orgBudgetNanos === undefined ? [ORG_TAG] : []),
+        ]
+      : [],
     hardBudget: given.hardBudget ?? false,
     holdMaxOutputTokens: given.holdMaxOutputTokens ?? DEFAULT_HOLD_OUTPUT_TOKENS,
     refuseUnchecked: given.refuseUnchecked ?? false,
