@@ -14,7 +14,7 @@ import type { Sql, Tx } from '../db/sql.js';
 import { addRejections, claimCountIds, insertPoison, type PoisonEntry, type RejectionEntry } from './count-ledger.js';
 import type { Newness } from './ledger.js';
 import * as ledger from './ledger.js';
-import { claimLines, keepLineSums, takeLineSums } from './lines.js';
+import { addLineSums, claimLines, keepLineSums, type LineSum, takeLineSums } from './lines.js';
 import { insertMark, type LedgerMark, selectLostMarks } from './marks.js';
 import {
   addMonthSpend,
@@ -54,7 +54,7 @@ export interface UsageObserver {
   onBooked(tx: Tx, booked: BookedUsage): Promise<void>;
 }
 
-/** Hears of records that were booked for the first time, after the commit. Must neither throw nor take long. */
+/** Hears of records that were booked for the first time, after the commit, lines of batches included. Must neither throw nor take long. */
 type CommitListener = (entries: readonly UsageEntry[]) => void;
 
 /** More reports wait than the ledger can book: the data plane keeps its records and comes again. */
@@ -93,6 +93,8 @@ interface Booking {
 interface Commit {
   /** Records that were new. */
   readonly entries: readonly UsageEntry[];
+  /** What lines added to some of them, by id. */
+  readonly lineSums: ReadonlyMap<string, LineSum>;
   readonly mark: LedgerMark;
 }
 
@@ -218,6 +220,7 @@ export class Ingest {
     if (entries.length + rejections.length + sightings.length + lines.length === 0) return [];
     try {
       const commit = await this.#sql.begin((tx) => this.#bookAll(tx, batch, newness));
+      addLineSums(commit.entries, commit.lineSums);
       this.onCommitted?.(commit.entries);
       return [commit];
     } catch (error) {
@@ -239,7 +242,7 @@ export class Ingest {
     const lines = await claimLines(tx, batch.lines);
     await keepLineSums(tx, lines);
     const entries = await ledger.insertRecords(tx, batch.entries, newness);
-    await takeLineSums(tx, entries);
+    const lineSums = await takeLineSums(tx, entries);
     const { hourly, months, lastUsed } = rollUp(entries, lines);
     await ledger.touchKeys(tx, lastUsed);
     const counts = await claimCountIds(
@@ -267,7 +270,7 @@ export class Ingest {
     });
     const sightings = batch.sightings.filter(({ id }) => counts.has(id));
     await this.#observe(tx, { entries, spend, rejections, sightings });
-    return { entries, mark };
+    return { entries, lineSums, mark };
   }
 
   async #observe(tx: Tx, booked: BookedUsage): Promise<void> {

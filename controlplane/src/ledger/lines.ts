@@ -197,11 +197,14 @@ export async function keepLineSums(tx: Tx, fresh: readonly LineEntry[]): Promise
       cost_nanos = least(s.cost_nanos, ${NANOS_SUM_MAX}) + excluded.cost_nanos`;
 }
 
-/** Adds to calls that were booked just now what their lines came to. */
-export async function takeLineSums(tx: Tx, entries: readonly UsageEntry[]): Promise<void> {
+/** What the lines of one call came to. */
+export type LineSum = Readonly<Record<(typeof FIGURES)[number], number>>;
+
+/** Adds to calls that were booked just now what their lines came to; returns that by the calls' ids. */
+export async function takeLineSums(tx: Tx, entries: readonly UsageEntry[]): Promise<ReadonlyMap<string, LineSum>> {
   const lined = entries.filter(({ kind }) => kind.lined);
-  if (lined.length === 0) return;
-  await tx`
+  if (lined.length === 0) return new Map();
+  const rows = await tx<(LineSum & { readonly id: string })[]>`
     with calls as (
       select * from unnest(
         ${arrayLiteral(lined, ({ id }) => id)}::text::uuid[],
@@ -213,5 +216,18 @@ export async function takeLineSums(tx: Tx, entries: readonly UsageEntry[]): Prom
       tokens_cache_read = u.tokens_cache_read + s.tokens_cache_read,
       tokens_cache_write = u.tokens_cache_write + s.tokens_cache_write, tokens_out = u.tokens_out + s.tokens_out,
       tokens_reasoning = u.tokens_reasoning + s.tokens_reasoning, cost_nanos = u.cost_nanos + s.cost_nanos
-      from sums s where u.org_id = s.org_id and u.started_at = to_timestamp(s.started_ms::float8 / 1000) and u.id = s.record_id`;
+      from sums s where u.org_id = s.org_id and u.started_at = to_timestamp(s.started_ms::float8 / 1000) and u.id = s.record_id
+    returning u.id, s.tokens_in_uncached as "tokensInUncached", s.tokens_cache_read as "tokensCacheRead",
+      s.tokens_cache_write as "tokensCacheWrite", s.tokens_out as "tokensOut", s.tokens_reasoning as "tokensReasoning",
+      s.cost_nanos as "costNanos"`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The entries as the database has them now. Only after the commit: booked again they would count their lines twice. */
+export function addLineSums(entries: readonly UsageEntry[], sums: ReadonlyMap<string, LineSum>): void {
+  if (sums.size === 0) return;
+  for (const entry of entries) {
+    const sum = sums.get(entry.id);
+    if (sum !== undefined) for (const name of FIGURES) entry[name] += sum[name];
+  }
 }

@@ -6,6 +6,7 @@ export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
   model: 'gen_ai.response.model',
+  outputType: 'gen_ai.output.type',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
@@ -29,12 +30,29 @@ export const ATTRIBUTE = {
   firstByteMs: 'acg.time_to_first_byte_ms',
 } as const;
 
-/** Ends of paths → the operation's name; the first that fits. */
-export const OPERATIONS: readonly (readonly [end: string, operation: string])[] = [
-  ['/chat/completions', 'chat'],
-  ['/responses', 'chat'],
-  ['/messages', 'chat'],
-  ['/completions', 'text_completion'],
-  ['/complete', 'text_completion'],
-  ['/embeddings', 'embeddings'],
+export interface Operation {
+  /** Of the path, in lower case; the first row that fits counts. */
+  readonly end: string;
+  readonly name: string;
+  /** Where the operation's name does not say it; null: not stated. */
+  readonly outputType: 'image' | 'speech' | 'text' | null;
+}
+
+/**
+ * Operations and output types are the conventions' well-known values; images and audio are `generate_content` there:
+ * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md
+ */
+export const OPERATIONS: readonly Operation[] = [
+  { end: '/chat/completions', name: 'chat', outputType: null },
+  { end: '/responses', name: 'chat', outputType: null },
+  { end: '/messages', name: 'chat', outputType: null },
+  { end: '/completions', name: 'text_completion', outputType: null },
+  { end: '/complete', name: 'text_completion', outputType: null },
+  { end: '/embeddings', name: 'embeddings', outputType: null },
+  { end: '/images/generations', name: 'generate_content', outputType: 'image' },
+  { end: '/images/edits', name: 'generate_content', outputType: 'image' },
+  { end: '/images/variations', name: 'generate_content', outputType: 'image' },
+  { end: '/audio/speech', name: 'generate_content', outputType: 'speech' },
+  { end: '/audio/transcriptions', name: 'generate_content', outputType: 'text' },
+  { end: '/audio/translations', name: 'generate_content', outputType: 'text' },
 ];

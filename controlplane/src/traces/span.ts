@@ -1,6 +1,6 @@
 /** The span of one usage record, in OTLP's JSON form. Pure. It holds figures and ids, never anything of a body. */
 import { isError, type UsageEntry } from '../ledger/usage-entry.js';
-import { ATTRIBUTE, OPERATIONS } from './attributes.js';
+import { ATTRIBUTE, OPERATIONS, type Operation } from './attributes.js';
 import { parseTraceparent } from './trace-context.js';
 
 /** 64-bit integers are decimal strings in OTLP's JSON, ids are hex. */
@@ -48,7 +48,7 @@ export function spanOf(entry: UsageEntry): OtlpSpan | null {
     traceId: context?.traceId ?? id,
     spanId: id.slice(16),
     ...(context === null ? {} : { parentSpanId: context.parentSpanId }),
-    name: operation === null ? `${kind.method} ${kind.providerSlug}` : `${operation} ${kind.model}`.trim(),
+    name: operation === null ? `${kind.method} ${kind.providerSlug}` : `${operation.name} ${kind.model}`.trim(),
     kind: KIND_CLIENT,
     startTimeUnixNano: unixNano(entry.startedAtMs),
     endTimeUnixNano: unixNano(entry.startedAtMs + entry.durationMs),
@@ -59,17 +59,17 @@ export function spanOf(entry: UsageEntry): OtlpSpan | null {
 
 const unixNano = (ms: number): string => `${Math.round(ms)}000000`;
 
-function operationOf(path: string): string | null {
+function operationOf(path: string): Operation | null {
   const plain = path.toLowerCase().replace(/\/+$/, '');
-  for (const [end, operation] of OPERATIONS) if (plain.endsWith(end)) return operation;
-  return null;
+  return OPERATIONS.find(({ end }) => plain.endsWith(end)) ?? null;
 }
 
-function generation(entry: UsageEntry, operation: string): readonly Attribute[] {
+function generation(entry: UsageEntry, { name, outputType }: Operation): readonly Attribute[] {
   const { kind } = entry;
   const tokensIn = entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;
   return [
-    text(ATTRIBUTE.operation, operation),
+    text(ATTRIBUTE.operation, name),
+    ...(outputType === null ? [] : [text(ATTRIBUTE.outputType, outputType)]),
     text(ATTRIBUTE.provider, kind.providerSlug),
     ...(kind.model === '' ? [] : [text(ATTRIBUTE.model, kind.model)]),
     integer(ATTRIBUTE.inputTokens, tokensIn),

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../control-plane.js';
-import { reportBody, usageRecord } from '../controlplane/usage-fixture.js';
+import { newId, reportBody, usageRecord } from '../controlplane/usage-fixture.js';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
 import { Stack } from '../stack.js';
@@ -131,6 +131,42 @@ describe('spans of booked records', () => {
     const listing = collector.spans.find((span) => span !== failed)!;
     expect(listing.name).toBe('GET openai');
     expect(attributeOf(listing.attributes, 'gen_ai.operation.name')).toBeUndefined();
+  });
+
+  test('traces: the call that fetched results of a batch has the cost that the ledger booked for their lines', async () => {
+    const of = { orgId: newId(), agentId: newId(), keyId: newId(), startedAtMs: Date.now() };
+    const recordId = newId();
+    const results = { method: 'GET', path: '/v1/files/f/content', costNanos: 0, lined: true };
+    const record = usageRecord({ ...of, ...results, id: recordId });
+    const fetch = { ...of, recordId, providerSlug: 'openai', sourceId: `f-${recordId}` };
+    const line = (id: string) => ({ id, model: 'gpt-4o-mini', tokensOut: 7, costNanos: 2_000_000 });
+    const ingest = plane.service.usage.ingest;
+    // Lines come before the record of their call, some in a batch before.
+    await ingest.report(reportBody({ dataPlaneId: 'dp', lines: [{ ...fetch, lines: [line('a')] }] }));
+    const rest = { ...fetch, lines: [line('a'), line('b')] };
+    await ingest.report(reportBody({ dataPlaneId: 'dp', records: [record], lines: [rest] }));
+    await arrived(1);
+    expect(attributeOf(collector.spans[0]!.attributes, 'acg.cost.usd')).toBe(0.004);
+    const again = { ...record, id: newId() };
+    await ingest.report(reportBody({ dataPlaneId: 'dp', records: [again], lines: [{ ...rest, recordId: again.id }] }));
+    await arrived(2);
+    expect(attributeOf(collector.spans[1]!.attributes, 'acg.cost.usd')).toBe(0);
+  });
+
+  test.each([
+    ['/v1/images/generations', 'image'],
+    ['/v1/images/edits', 'image'],
+    ['/v1/audio/speech', 'speech'],
+    ['/v1/audio/transcriptions', 'text'],
+  ])('traces: %s is a generation of its own kind', async (path, outputType) => {
+    await report([usageRecord({ path, model: 'm-1', tokensOut: 40 })]);
+    await arrived(1);
+    const [span] = collector.spans;
+    expect(span!.name).toBe('generate_content m-1');
+    const value = (key: string) => attributeOf(span!.attributes, key);
+    expect(value('gen_ai.operation.name')).toBe('generate_content');
+    expect(value('gen_ai.output.type')).toBe(outputType);
+    expect(value('gen_ai.usage.output_tokens')).toBe('40');
   });
 
   test('traces: what a collector refuses for good is not sent again; what it cannot take now is', async () => {
