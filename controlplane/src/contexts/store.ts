@@ -161,10 +161,11 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
                           where s.agent_id = agent.id and s.month = spend_month.month), 0),
           'projectBudgetCents', (select budget_cents_monthly from projects where id = agent.project_id),
           'orgBudgetCents', (select budget_cents_monthly from organizations where id = agent.org_id),
-          'scopes', (select coalesce(jsonb_agg(jsonb_build_object('scope', s.scope, 'id', s.scope_id,
+          'scopes', (select coalesce(jsonb_agg(jsonb_build_object('scope', of.scope, 'id', of.id,
               'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos)), '[]')
-             from scope_spend s, spend_month
-            where s.scope_id in (agent.project_id, agent.org_id) and s.month = spend_month.month),
+             from spend_month
+             cross join (values ('project', agent.project_id), ('org', agent.org_id)) as of (scope, id)
+             cross join lateral scope_month(of.scope, of.id, spend_month.month) s),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),

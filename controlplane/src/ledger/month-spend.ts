@@ -31,19 +31,30 @@ export async function addMonthSpend(tx: Tx, sums: readonly MonthSum[]): Promise<
     returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
 }
 
-/** Adds the same to the months of their projects and organizations, in key order, too. */
+/** Rows of one scope's month. More bookings at once than that, over all control planes, wait for each other. */
+const SLOTS = 16;
+
+/**
+ * Adds the same to the months of their projects and organizations, in key order, too. Each transaction has a slot, and so
+ * rows, of its own until its commit: all bookings of one organization would wait for one row otherwise. The first free slot
+ * is taken, so that there are as many rows as bookings at once.
+ */
 export async function addScopeSpend(tx: Tx, sums: readonly MonthSum[]): Promise<void> {
   if (sums.length === 0) return;
   await tx`
-    with spent as (${monthSums(tx, sums)}),
+    with free as (
+      select slot from generate_series(0, ${SLOTS - 1}) as slot
+       where pg_try_advisory_xact_lock(hashtext('scope_spend_slots'), slot) limit 1),
+    spent as (${monthSums(tx, sums)}),
     scoped as (
       select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
       union all
       select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
-    insert into scope_spend as s (scope, scope_id, month, spent_nanos, ledger_nanos)
-    select scope, scope_id, month, sum(spent_nanos), sum(ledger_nanos) from scoped
-     group by scope_id, month, scope order by scope_id, month, scope
-    on conflict (scope_id, month, scope) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+    insert into scope_spend_slots as s (scope, scope_id, month, slot, spent_nanos, ledger_nanos)
+    select scope, scope_id, month, coalesce((select slot from free), pg_backend_pid() % ${SLOTS}),
+           sum(spent_nanos), sum(ledger_nanos)
+      from scoped group by scope_id, month, scope order by scope_id, month, scope
+    on conflict (scope_id, month, scope, slot) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
       ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
 }
 
@@ -82,6 +93,6 @@ export async function selectScopeTotals(sql: Sql, months: readonly AgentMonth[])
             ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
           join agents a on a.id = r.agent_id
           join organizations o on o.id = a.org_id and o.budget_cents_monthly is not null) as budgeted)
-    select s.scope, s.scope_id as id, s.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
-      from scopes join scope_spend s on s.scope_id = scopes.id and s.month = scopes.month and s.scope = scopes.scope`;
+    select scopes.scope, scopes.id, scopes.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
+      from scopes cross join lateral scope_month(scopes.scope, scopes.id, scopes.month) s`;
 }

@@ -27,8 +27,7 @@ export async function loadScopeSpend(tx: Tx, scope: Scope, month: string, nowMs:
             where id = ${id} and org_id = ${orgId}`;
   const spent =
     agentId === null
-      ? tx`select spent_nanos from scope_spend where scope_id = ${id} and month = ${month}
-             and scope = ${projectId === null ? 'org' : 'project'}`
+      ? tx`select spent_nanos from scope_month(${projectId === null ? 'org' : 'project'}, ${id}, ${month})`
       : tx`select spent_nanos from month_spend where agent_id = ${id} and month = ${month} and org_id = ${orgId}`;
   const since = new Date(nowMs - DAY_MS);
   const day = { fromMs: since.getTime() - (since.getTime() % HOUR_MS), toMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS };

@@ -338,7 +338,7 @@ test('ledger: an organization whose providers invent costs until no number holds
   await report(vast);
   const most = '9223372036854775000'; // of a bigint
   await sql`update month_spend set spent_nanos = ${most}::text::bigint, ledger_nanos = ${most}::text::bigint where agent_id = ${vast.agentId}`;
-  await sql`update scope_spend set spent_nanos = ${most}::text::bigint, ledger_nanos = ${most}::text::bigint where scope_id = ${vast.orgId}`;
+  await sql`update scope_spend_slots set spent_nanos = ${most}::text::bigint, ledger_nanos = ${most}::text::bigint where scope_id = ${vast.orgId}`;
   await sql`update usage_hourly set cost_nanos = ${most}::text::bigint where agent_id = ${vast.agentId}`;
   const [hers, theirs] = [oneOfEach(vast), oneOfEach(other)];
   const both = { records: [...hers.records, ...theirs.records], lines: [...hers.lines, ...theirs.lines] };

@@ -1,5 +1,6 @@
 /** Who may change what guards money, and what is booked for the budgets of projects and organizations. */
 import { randomUUID } from 'node:crypto';
+import type { Tx } from '@acg/controlplane/db/sql';
 import { addScopeSpend } from '@acg/controlplane/ledger/month-spend';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
@@ -41,10 +42,30 @@ test('what agents spend is added up for their project and organization; of a del
   ];
   for (let i = 0; i < 2; i++) await sql.begin((tx) => addScopeSpend(tx, sums));
   const rows = await sql`
-    select scope, spent_nanos as spent, ledger_nanos as ledger from scope_spend
-     where scope_id in (${projectId}, ${orgId}) order by scope`;
+    select scope, s.spent_nanos as spent, s.ledger_nanos as ledger
+      from (values ('project', ${projectId}::uuid), ('org', ${orgId}::uuid)) as of (scope, id)
+      cross join lateral scope_month(scope, id, ${month}) s order by scope`;
   expect([...rows]).toEqual([
     { scope: 'org', spent: 24, ledger: 4 },
     { scope: 'project', spent: 10, ledger: 4 },
   ]);
+});
+
+test('spend of one organization: what is booked at once does not wait for each other, and no sum is lost', async () => {
+  const { sql } = plane().database;
+  const orgId = randomUUID();
+  const month = '2026-11';
+  const add = (tx: Tx) => addScopeSpend(tx, [{ agentId: randomUUID(), orgId, month, costNanos: 5, ledgerNanos: 2 }]);
+  // A control plane of the release before has added to the old table.
+  await sql`
+    insert into scope_spend (scope, scope_id, month, spent_nanos, ledger_nanos) values ('org', ${orgId}, ${month}, 100, 10)`;
+  await sql.begin(async (tx) => {
+    await add(tx);
+    for (let i = 0; i < 3; i++) await sql.begin(add); // while the first one has not committed
+  });
+  for (let i = 0; i < 3; i++) await sql.begin(add);
+  const rows =
+    await sql`select spent_nanos as spent, ledger_nanos as ledger from scope_month('org', ${orgId}, ${month})`;
+  expect([...rows]).toEqual([{ spent: 135, ledger: 24 }]);
+  expect(await sql`select slot from scope_spend_slots where scope_id = ${orgId}`).toHaveLength(2); // as many as at once
 });
