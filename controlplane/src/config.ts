@@ -46,6 +46,7 @@ export interface Config {
   readonly circuit: CircuitConfig;
   readonly abuse: AbuseConfig;
   readonly usageLogRetentionDays: number;
+  readonly rejectionRetentionDays: number;
   readonly auditRetentionDays: number;
   /** Null: no traces are sent. */
   readonly otlp: OtlpSettings | null;
@@ -102,6 +103,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       addresses: count('ABUSE_ADDRESSES', 20),
     },
     usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
+    // Reports of rejections reach back 90 days.
+    rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
     otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),

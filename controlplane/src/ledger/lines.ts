@@ -1,7 +1,8 @@
 /**
  * Usage that can be fetched again and again: lines of a batch's results, background answers. Each line is booked once
  * for ever by (organization, provider, source, line), whoever fetches it, how often and through whichever data plane:
- * its claim and its booking are one transaction. Its cost reaches budgets from here alone.
+ * its claim and its booking are one transaction. Its cost reaches budgets from here alone. Of old result files one row is
+ * left (booked-files.ts).
  *
  * Of an answer that was cut off what was seen is booked, and remembered: when it comes whole, the rest is. Seen again in
  * parts, it counts as its largest part.
@@ -10,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
+import { fileKey, lockFiles, noteFiles, type ResultFile } from './booked-files.js';
 import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrNone, text } from './checks.js';
 import type { LedgerSpan, UsageEntry } from './usage-entry.js';
 
@@ -31,6 +33,8 @@ export interface LineEntry {
   readonly fetch: LineFetch;
   /** Hex. */
   readonly digest: string;
+  /** Digest of the result file that it is a line of, hex; null: a background answer, which is no line of anything. */
+  readonly source: string | null;
   /** False: it was cut off, and may come whole. */
   readonly whole: boolean;
   readonly model: string;
@@ -84,20 +88,45 @@ function entryOf(fetch: LineFetch, sourceId: string, line: ILine, whole: boolean
     costNanos: line.costNanos ?? 0,
   };
   if (!Object.values(figures).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([fetch.providerSlug, sourceId, line.id ?? '']))
-    .digest();
+  const lineId = line.id ?? '';
   return {
     fetch,
-    digest: digest.subarray(0, DIGEST_BYTES).toString('hex'),
+    digest: digestOf(fetch.providerSlug, sourceId, lineId),
+    source: lineId === '' ? null : digestOf(fetch.providerSlug, sourceId),
     whole,
     model: text(line.model, 200),
     ...figures,
   };
 }
 
-/** Claims the lines; returns those that nobody had claimed before, each once, and of those that were seen in part the rest. */
+const digestOf = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, DIGEST_BYTES).toString('hex');
+
+/**
+ * Claims the lines; returns those that nobody had claimed before, each once, and of those that were seen in part the rest.
+ * Lines of a file that is closed are none of these.
+ */
 export async function claimLines(tx: Tx, lines: readonly LineEntry[]): Promise<readonly LineEntry[]> {
+  if (lines.length === 0) return [];
+  const closed = await lockFiles(tx, filesOf(lines));
+  const open = lines.filter((line) => !filesOf([line]).some((file) => closed.has(fileKey(file))));
+  const claimed = await claimOpen(tx, open);
+  await noteFiles(tx, filesOf(claimed));
+  return claimed;
+}
+
+/** Each once. */
+function filesOf(lines: readonly LineEntry[]): readonly ResultFile[] {
+  const files = new Map<string, ResultFile>();
+  for (const { fetch, source } of lines) {
+    if (source === null) continue;
+    const file = { orgId: fetch.orgId, source };
+    files.set(fileKey(file), file);
+  }
+  return [...files.values()];
+}
+
+async function claimOpen(tx: Tx, lines: readonly LineEntry[]): Promise<readonly LineEntry[]> {
   if (lines.length === 0) return [];
   const wanted = new Map<string, LineEntry>();
   for (const line of lines) {
@@ -107,11 +136,12 @@ export async function claimLines(tx: Tx, lines: readonly LineEntry[]): Promise<r
   }
   const all = [...wanted.values()];
   const rows = await tx<{ orgId: string; digest: string }[]>`
-    insert into booked_lines (org_id, digest, seen)
-    select org_id, digest, seen::bigint[] from unnest(
+    insert into booked_lines (org_id, digest, source, seen)
+    select org_id, digest, source, seen::bigint[] from unnest(
       ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
       ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[],
-      ${arrayLiteral(all, (line) => (line.whole ? null : figuresText(line)))}::text::text[]) as r(org_id, digest, seen)
+      ${arrayLiteral(all, ({ source }) => (source === null ? null : `\\x${source}`))}::text::bytea[],
+      ${arrayLiteral(all, (line) => (line.whole ? null : figuresText(line)))}::text::text[]) as r(org_id, digest, source, seen)
      order by org_id, digest
     on conflict do nothing
     returning org_id as "orgId", encode(digest, 'hex') as digest`;

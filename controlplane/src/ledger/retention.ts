@@ -1,6 +1,6 @@
 /**
- * What the ledger forgets: day partitions of the logs, hours of usage that days stand for, ids that are remembered for
- * a while. In the background, by one control plane at a time.
+ * What the ledger forgets: day partitions of the logs, hours of usage that days stand for, hours of rejections, lines of
+ * old result files, ids that are remembered for a while. In the background, by one control plane at a time.
  *
  * A partition is detached without stopping anybody who reads or books: Postgres waits until all transactions that know
  * it have ended, and only then it is dropped. What an interrupted attempt left is finished first.
@@ -11,6 +11,7 @@ import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
+import { closeFiles, makeLineIndex } from './booked-files.js';
 import { pruneMarks } from './marks.js';
 import { dayOf, partitionName } from './partitions.js';
 
@@ -25,13 +26,18 @@ const LINE_SUMS_KEPT_DAYS = 7;
 const MARKS_KEPT_MS = 2 * HOUR_MS;
 const ROWS_OF_IDS = 10_000;
 
+interface KeptDays {
+  readonly logs: number;
+  readonly rejections: number;
+}
+
 export class UsageRetention {
   #running: { cancel(): void } | null = null;
   #stopped = false;
 
   constructor(
     readonly sql: Sql,
-    readonly retentionDays: number,
+    readonly kept: KeptDays,
     readonly log: Logger,
   ) {}
 
@@ -42,14 +48,17 @@ export class UsageRetention {
         select pg_try_advisory_lock(hashtext('usage_retention')) as ours`;
       if (lock?.ours !== true) return false;
       await connection`set statement_timeout = 0`;
-      const dropped = await this.#dropBefore(connection, dayOf(nowMs) - (this.retentionDays + GRACE_DAYS) * DAY_MS);
+      const dropped = await this.#dropBefore(connection, dayOf(nowMs) - (this.kept.logs + GRACE_DAYS) * DAY_MS);
       if (dropped > 0) this.log.info({ dropped }, 'days of usage logs dropped by retention');
+      await makeLineIndex(connection, (query) => this.#run(query));
       return true;
     });
     if (!isOurs) return;
-    const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.retentionDays + 2 * GRACE_DAYS);
+    const hoursKeptDays = Math.max(HOURS_KEPT_DAYS, this.kept.logs + 2 * GRACE_DAYS);
     await pruneMarks(this.sql, MARKS_KEPT_MS);
     await this.#trimHours(new Date(dayOf(nowMs) - hoursKeptDays * DAY_MS));
+    await this.#trimRejections(new Date(dayOf(nowMs) - this.kept.rejections * DAY_MS));
+    await closeFiles(this.sql, () => this.#stopped);
     await this.#deleteAll(async () => {
       const gone = await this.sql`
         delete from booked_counts where id in (
@@ -62,6 +71,24 @@ export class UsageRetention {
         delete from line_sums where record_id in (
           select record_id from line_sums where at < now() - ${`${LINE_SUMS_KEPT_DAYS} days`}::text::interval
            limit ${ROWS_OF_IDS})`;
+      return gone.count;
+    });
+  }
+
+  /** Organization by organization, which is what the table has an index for. */
+  async #trimRejections(before: Date): Promise<void> {
+    await deleteInSteps(async () => {
+      const gone = await this.sql`
+        with recursive orgs as (
+          (select org_id from rejections_hourly order by org_id limit 1)
+          union all
+          select (select r.org_id from rejections_hourly r where r.org_id > o.org_id order by r.org_id limit 1)
+            from orgs o where o.org_id is not null)
+        delete from rejections_hourly where ctid = any(array(
+          select old.ctid from orgs cross join lateral (
+            select r.ctid from rejections_hourly r where r.org_id = orgs.org_id and r.hour < ${before}
+             limit ${ROWS_PER_STEP}) old
+           limit ${ROWS_PER_STEP}))`;
       return gone.count;
     });
   }

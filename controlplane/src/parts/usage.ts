@@ -66,7 +66,8 @@ export function buildUsage(
   const spans = config.otlp === null ? null : buildSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.offer(entries);
   const background = new Background(log);
-  const retention = new UsageRetention(sql, config.usageLogRetentionDays, log);
+  const kept = { logs: config.usageLogRetentionDays, rejections: config.rejectionRetentionDays };
+  const retention = new UsageRetention(sql, kept, log);
   const days = new DailyRollups(sql, log);
   const hours = new HourRollups(sql);
   const searches = new SearchIndexes(sql, log);

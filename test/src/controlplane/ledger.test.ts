@@ -466,7 +466,8 @@ const days = async () =>
   ).map(({ name }) => name);
 const nameOf = (ms: number) => `usage_records_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-const retention = (sql: Sql, days: number) => new UsageRetention(sql, days, createLogger('test', 'silent'));
+const retention = (sql: Sql, days: number) =>
+  new UsageRetention(sql, { logs: days, rejections: 400 }, createLogger('test', 'silent'));
 
 test('partitions: days are made ahead, old days are dropped, rollups stay', async () => {
   const { sql } = db();

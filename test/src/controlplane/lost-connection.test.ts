@@ -102,9 +102,9 @@ test('database: what works on a reserved connection ends with it, and the pool s
   }
   expect(await withReservedConnection(pool, statement)).toHaveLength(1);
   way.resetOn = 'pg_inherits';
-  await expect(new UsageRetention(pool, 1, log).sweep(Date.now())).rejects.toThrow(LOST);
+  await expect(new UsageRetention(pool, { logs: 1, rejections: 400 }, log).sweep(Date.now())).rejects.toThrow(LOST);
   way.resetOn = null;
-  await new UsageRetention(pool, 1, log).sweep(Date.now());
+  await new UsageRetention(pool, { logs: 1, rejections: 400 }, log).sweep(Date.now());
   await stop();
 });
 

@@ -50,7 +50,8 @@ const text = () => randomBytes(8).toString('hex');
 const sealed = () => ({ key_id: 'k', nonce: bytes(), ciphertext: bytes() });
 const json = (sql: Sql) => sql.json({});
 const throttle = (sql: Sql) => new Throttle(sql).prune();
-const usage = (sql: Sql) => new UsageRetention(sql, 1, createLogger('test', 'silent')).sweep(Date.now());
+const usage = (sql: Sql) =>
+  new UsageRetention(sql, { logs: 1, rejections: 400 }, createLogger('test', 'silent')).sweep(Date.now());
 
 const SUMS = [
   'tokens_in_uncached',
@@ -173,6 +174,15 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
     column: 'until',
     keptMs: 0,
     row: () => ({ id: uuid(), org_id: uuid(), ...sealed() }),
+  },
+  'ledger/marks.ts ledger_marks': {
+    sweep: async (sql) => {
+      await sql`insert into ledger_marks default values`; // the newest stays, however old it is
+      await usage(sql);
+    },
+    column: 'at',
+    keptMs: 2 * HOUR_MS,
+    row: () => ({ mark: uuid() }),
   },
   'ledger/retention.ts booked_counts': {
     sweep: usage,
