@@ -44,7 +44,7 @@ export function planResponse(
   gatewayUrl: Pick<GatewayUrl, 'of'>,
 ): ResponsePlan {
   const { target, upstream } = x.routed;
-  const head = readResponseHead(rawHeaders, upstream.injection.secretForms);
+  const head = readResponseHead(rawHeaders, maskFormsOf(upstream));
   rewriteHeadLocation(head, upstream);
   x.streamed = STREAMED_MEDIA.has(head.mediaType);
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);

@@ -282,7 +282,7 @@ describe('ContextCache', () => {
 
   it.each([
     ['entries', { entriesMax: 12 }],
-    ['bytes', { bytesMax: 12 * 5_100 }],
+    ['bytes', { bytesMax: 12 * 6_200 }],
   ])('one organization that calls with many tokens in turn takes no %s of others', async (_what, options) => {
     const all = setUp(options);
     for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
@@ -308,7 +308,7 @@ describe('ContextCache', () => {
   });
 
   it('one organization whose contexts grow takes no bytes of others', async () => {
-    const all = setUp({ bytesMax: 12 * 5_100 });
+    const all = setUp({ bytesMax: 12 * 6_200 });
     for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
     for (let i = 0; i < 9; i++) await keep(all, `hers ${i}`, 'hers');
     for (let i = 0; i < 9; i++) await keep(all, `hers ${i}`, 'hers', 'x'.repeat(2_500));

@@ -311,6 +311,8 @@ const keyOf = (tokenHash: string, agentRef: string): string =>
 
 const ENTRY_BYTES = 2_500;
 const UPSTREAM_BYTES = 2_500;
+/** Of one form of a credential: what the search for it needs besides its bytes. */
+const FORM_BYTES = 1_000;
 
 /**
  * Rough: fixed costs plus the strings that tenants choose the length of. Measured after a full collection on Node 20:
@@ -320,7 +322,7 @@ function estimateBytes(context: AgentContext): number {
   let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;
   for (const upstream of context.upstreams.values()) {
     bytes += UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);
-    for (const form of upstream.injection.secretForms) bytes += 4 * form.length;
+    for (const form of upstream.injection.secretForms) bytes += FORM_BYTES + 8 * form.length;
   }
   return bytes;
 }

@@ -9,45 +9,70 @@
  * spell the secret out. Credentials have no other bytes (they are refused when they are assigned), so whatever ends in
  * another byte, as every event of a stream does, leaves at once.
  */
+import { FormPattern, FormSearch, RangeList } from './form-search.js';
 
 const ASTERISK = 0x2a;
 const EMPTY = Buffer.alloc(0);
+/** Room for a header's value. */
+const scratch = Buffer.allocUnsafeSlow(4 * 1024);
 const FIRST_GRAPH = 0x21;
 const LAST_GRAPH = 0x7e;
+/** Above this many bytes the native call is faster than a loop. */
+const NATIVE_FILL_BYTES = 64;
+/** Long texts are masked in slices, so that the list of occurrences stays short. */
+const SLICE_BYTES = 16 * 1024;
 /** What waits is a multiple of this less one, so that not even its length tells the secret's. */
 const HELD_STEP = 64;
 
-/** What is looked for, made once per context. */
+/** What is searched for, prepared once per context. */
 export interface MaskForms {
-  readonly patterns: readonly Buffer[];
+  readonly patterns: readonly FormPattern[];
+  /** Bytes of the shortest form; a shorter text holds none. */
+  readonly bytesMin: number;
   /** As long as any occurrence that is not complete yet can be. */
   readonly heldBytesMax: number;
+  /** For texts that are there as a whole. */
+  readonly searches: readonly FormSearch[];
+  /** The same forms in lower case, as a header's name would show them. */
+  readonly inLowerCase: readonly FormSearch[];
 }
 
 export function maskForms(secretForms: readonly string[]): MaskForms {
-  const patterns = secretForms.filter((form) => form !== '').map((form) => Buffer.from(form, 'utf8'));
-  const longest = patterns.reduce((length, pattern) => Math.max(length, pattern.length), 0);
-  return { patterns, heldBytesMax: Math.max(0, Math.ceil(longest / HELD_STEP) * HELD_STEP - 1) };
+  const forms = secretForms.filter((form) => form !== '');
+  const patterns = forms.map((form) => new FormPattern(form));
+  const lengths = patterns.map((pattern) => pattern.length);
+  const longest = Math.max(0, ...lengths);
+  return {
+    patterns,
+    bytesMin: Math.min(...lengths),
+    heldBytesMax: Math.max(0, Math.ceil(longest / HELD_STEP) * HELD_STEP - 1),
+    searches: searchesFor(patterns),
+    inLowerCase: searchesFor(
+      forms.map((form, i) => (form === form.toLowerCase() ? patterns[i]! : new FormPattern(form.toLowerCase()))),
+    ),
+  };
 }
 
-/** A header value (latin1 text) with every form masked; the same string when it holds none. */
-export function maskValue(value: string, secretForms: readonly string[]): string {
-  let masked = value;
-  for (let f = 0; f < secretForms.length; f++) {
-    const form = secretForms[f]!;
-    // Searched in the original: a form that overlaps an already masked one must still be found.
-    for (let at = value.indexOf(form); at !== -1 && form !== ''; at = value.indexOf(form, at + 1)) {
-      masked = masked.slice(0, at) + '*'.repeat(form.length) + masked.slice(at + form.length);
-    }
-  }
-  return masked;
+/** A text of latin1 bytes with every form masked; the same string when it holds none. */
+export function maskValue(value: string, forms: MaskForms): string {
+  if (value.length < forms.bytesMin) return value;
+  const bytes = bytesOf(value);
+  return maskWhole(bytes, forms.searches) ? bytes.toString('latin1') : value;
 }
 
 /** Masks a text that is there as a whole, in place. */
 export function maskBytes(bytes: Buffer, forms: MaskForms): void {
-  const ranges: number[] = [];
-  findAll(bytes, forms.patterns, ranges);
-  fillAll(bytes, ranges);
+  if (bytes.length >= forms.bytesMin) maskWhole(bytes, forms.searches);
+}
+
+/** Whether a header's lower-case name holds a form, in any case: it cannot be masked without becoming another header. */
+export const nameHoldsForm = (name: string, forms: MaskForms): boolean =>
+  name.length >= forms.bytesMin && maskWhole(bytesOf(name), forms.inLowerCase);
+
+/** The text's latin1 bytes, until the next call. */
+function bytesOf(text: string): Buffer {
+  if (text.length > scratch.length) return Buffer.from(text, 'latin1');
+  return scratch.subarray(0, scratch.write(text, 'latin1'));
 }
 
 /** Without the run at its end that may be a piece of a form: for a text that was cut off. */
@@ -62,16 +87,15 @@ export function withoutOpenEnd(text: string, forms: MaskForms): string {
 export class BodyMask {
   /** What was held back and leaves now, before the bytes that {@link push} returns. Whoever takes it owns it. */
   released: Buffer = EMPTY;
-  readonly #patterns: readonly Buffer[];
+  readonly #searches: readonly FormSearch[];
   readonly #heldBytesMax: number;
   /** The bytes that wait, as the agent will see them. */
   #held: Buffer = EMPTY;
-  /** The same bytes as they came, and behind them room for the beginning of the next chunk. */
-  #original: Buffer = EMPTY;
-  readonly #ranges: number[] = [];
+  /** Where `#held` lies with room behind it; empty until a chunk joins what waits already. */
+  #room: Buffer = EMPTY;
 
   constructor(forms: MaskForms) {
-    this.#patterns = forms.patterns;
+    this.#searches = searchesFor(forms.patterns);
     this.#heldBytesMax = forms.heldBytesMax;
   }
 
@@ -86,76 +110,101 @@ export class BodyMask {
    */
   push(chunk: Buffer, isLast = false): Buffer {
     const heldBefore = this.#held;
-    const ranges = this.#ranges;
-    ranges.length = 0;
-    // All are found before any is masked: a form that overlaps a masked one must still be found.
-    if (heldBefore.length > 0) this.#findAcross(heldBefore.length, chunk);
-    findAll(chunk, this.#patterns, ranges);
+    maskNext(heldBefore, chunk, this.#searches);
     const run = isLast ? 0 : trailingRun(chunk, this.#heldBytesMax);
-    const fromHeld = !isLast && run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;
-    if (run > 0 || fromHeld > 0) this.#keepOriginal(heldBefore.length, fromHeld, chunk, run);
-    maskAcross(heldBefore, chunk, ranges);
-    this.released = heldBefore.length === 0 ? EMPTY : heldBefore.subarray(0, heldBefore.length - fromHeld);
+    if (!isLast && run === chunk.length && heldBefore.length > 0) return this.#join(chunk);
+    this.released = heldBefore;
+    this.#room = EMPTY;
     const leaving = chunk.length - run;
-    if (fromHeld > 0) {
-      this.#held = Buffer.concat([heldBefore.subarray(heldBefore.length - fromHeld), chunk.subarray(leaving)]);
-    } else {
-      this.#held = run === 0 ? EMPTY : Buffer.from(chunk.subarray(leaving));
-    }
+    this.#held = run === 0 ? EMPTY : Buffer.from(chunk.subarray(leaving));
     return run === 0 ? chunk : chunk.subarray(0, leaving);
+  }
+
+  /** `chunk` goes on with the run that waits. So that short pieces are not copied again and again, twice as much may. */
+  #join(chunk: Buffer): Buffer {
+    const held = this.#held;
+    const length = held.length + chunk.length;
+    if (length <= this.#room.length) {
+      this.released = EMPTY;
+    } else {
+      const kept = length > 2 * this.#heldBytesMax ? this.#heldBytesMax - chunk.length : held.length;
+      this.released = held.subarray(0, held.length - kept);
+      this.#room = Buffer.allocUnsafeSlow(2 * this.#heldBytesMax);
+      this.#held = this.#room.subarray(0, held.copy(this.#room, 0, held.length - kept));
+    }
+    const joined = this.#held.length + chunk.copy(this.#room, this.#held.length);
+    this.#held = this.#room.subarray(0, joined);
+    return EMPTY;
   }
 
   /** The bytes that waited: at the end of the body, or after a silence; then what follows begins anew. */
   flush(): Buffer {
     const rest = this.#held;
-    this.#held = EMPTY;
+    this.drop();
     return rest;
   }
 
-  /** Occurrences that begin in the held bytes and end in `chunk`, counted from the chunk's start (so from below 0). */
-  #findAcross(heldLength: number, chunk: Buffer): void {
-    const ahead = Math.min(chunk.length, this.#heldBytesMax);
-    chunk.copy(this.#original, heldLength, 0, ahead);
-    const seam = this.#original.subarray(0, heldLength + ahead);
-    for (let p = 0; p < this.#patterns.length; p++) {
-      const pattern = this.#patterns[p]!;
-      const from = Math.max(0, heldLength - pattern.length + 1);
-      for (let at = seam.indexOf(pattern, from); at !== -1 && at < heldLength; at = seam.indexOf(pattern, at + 1)) {
-        this.#ranges.push(at - heldLength, at - heldLength + pattern.length);
-      }
+  /** Forgets the bytes that waited: the body was cut off, and they may be the beginning of a form. */
+  drop(): void {
+    this.#held = EMPTY;
+    this.#room = EMPTY;
+    for (const search of this.#searches) search.reset();
+  }
+}
+
+const searchesFor = (patterns: readonly FormPattern[]): readonly FormSearch[] =>
+  patterns.map((pattern) => new FormSearch(pattern));
+
+/** False: nothing was masked. */
+function maskWhole(bytes: Buffer, searches: readonly FormSearch[]): boolean {
+  for (let s = 0; s < searches.length; s++) searches[s]!.reset();
+  return maskNext(EMPTY, bytes, searches);
+}
+
+/** Of one slice at a time. */
+const found = new RangeList();
+
+/** Masks what ends in `chunk`, in place, and begins there or in `held`, which came before it. False: nothing does. */
+function maskNext(held: Buffer, chunk: Buffer, searches: readonly FormSearch[]): boolean {
+  let masked = false;
+  for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+    const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(from, from + SLICE_BYTES);
+    found.clear();
+    // All are found before any is masked: a form that overlaps a masked one must still be found.
+    for (let s = 0; s < searches.length; s++) searches[s]!.find(slice, found);
+    for (let r = 0; r < found.count; r++) {
+      const start = from + found.start(r);
+      if (start < 0) held.fill(ASTERISK, Math.max(0, held.length + start));
+      fill(chunk, Math.max(0, start), from + found.end(r));
+      masked = true;
     }
   }
+  return masked;
+}
 
-  /** Before anything is masked: what was held and still is, and the chunk's end. */
-  #keepOriginal(heldLength: number, fromHeld: number, chunk: Buffer, run: number): void {
-    if (this.#original.length === 0) this.#original = Buffer.allocUnsafeSlow(2 * this.#heldBytesMax);
-    if (fromHeld > 0) this.#original.copy(this.#original, 0, heldLength - fromHeld, heldLength);
-    chunk.copy(this.#original, fromHeld, chunk.length - run);
+function fill(bytes: Buffer, start: number, end: number): void {
+  const length = end - start;
+  if (length < 8) {
+    for (let at = start; at < end; at++) bytes[at] = ASTERISK;
+  } else if (length > NATIVE_FILL_BYTES) {
+    bytes.fill(ASTERISK, start, end);
+  } else {
+    // The last eight may overlap those before, so that no length needs a loop of its own.
+    fillEight(bytes, start);
+    for (let at = start + 8; at < end - 8; at += 8) fillEight(bytes, at);
+    fillEight(bytes, end - 8);
   }
 }
 
-/** Appends `start, end` of every occurrence. */
-function findAll(bytes: Buffer, patterns: readonly Buffer[], ranges: number[]): void {
-  for (let p = 0; p < patterns.length; p++) {
-    const pattern = patterns[p]!;
-    for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + 1)) {
-      ranges.push(at, at + pattern.length);
-    }
-  }
-}
-
-function fillAll(bytes: Buffer, ranges: readonly number[]): void {
-  for (let r = 0; r < ranges.length; r += 2) bytes.fill(ASTERISK, ranges[r]!, ranges[r + 1]!);
-}
-
-/** `ranges` count from the start of `chunk`; what is below 0 lies in `held`. */
-function maskAcross(held: Buffer, chunk: Buffer, ranges: readonly number[]): void {
-  for (let r = 0; r < ranges.length; r += 2) {
-    const start = ranges[r]!;
-    const end = ranges[r + 1]!;
-    if (start < 0) held.fill(ASTERISK, held.length + start);
-    chunk.fill(ASTERISK, Math.max(0, start), end);
-  }
+function fillEight(bytes: Buffer, at: number): void {
+  bytes[at] = ASTERISK;
+  bytes[at + 1] = ASTERISK;
+  bytes[at + 2] = ASTERISK;
+  bytes[at + 3] = ASTERISK;
+  bytes[at + 4] = ASTERISK;
+  bytes[at + 5] = ASTERISK;
+  bytes[at + 6] = ASTERISK;
+  bytes[at + 7] = ASTERISK;
 }
 
 function trailingRun(bytes: Buffer, lengthMax: number): number {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { readResponseHead } from './response-headers.js';
+import { maskForms } from './mask.js';
+import { readResponseHead as read } from './response-headers.js';
+
+const readResponseHead = (raw: readonly string[], secretForms: readonly string[]) => read(raw, maskForms(secretForms));
 
 test('response headers: everything comes back but hop-by-hop fields, cookies and names that are ours', () => {
   const head = readResponseHead(
@@ -41,6 +44,11 @@ test('response headers: a value or name that could split the answer is left out'
 test('response headers: an echoed credential is masked in every value', () => {
   const head = readResponseHead(['www-authenticate', 'Bearer error="sk-real" sk-real'], ['sk-real']);
   expect(head.headers).toEqual(['www-authenticate', 'Bearer error="*******" *******']);
+});
+
+test('response headers: a name that holds the credential, in any case, is left out', () => {
+  const raw = ['Secret-Key-0123', 'v', 'x-SECRET-key-0123-x', 'v', 'secret-key-012', 'v'];
+  expect(readResponseHead(raw, ['Secret-Key-0123']).headers).toEqual(['secret-key-012', 'v']);
 });
 
 test.each(['', 'x', '4x', '-1', '+4', '1e3', '0x10', '4, 4', '9'.repeat(16)])(

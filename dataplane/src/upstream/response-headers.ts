@@ -2,7 +2,7 @@
  * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones,
  * `set-cookie` and `date`.
  */
-import { maskValue } from './mask.js';
+import { type MaskForms, maskValue, nameHoldsForm } from './mask.js';
 
 /** One provider answer's head, ready for the agent. */
 export interface ResponseHead {
@@ -44,9 +44,10 @@ const CONTENT_LENGTH = /^\d{1,15}$/;
 
 /**
  * Reads raw header pairs (`[name, value, …]`, latin1). A name or value that
- * could split the answer is left out; `secretForms` are masked in every value. `x-gateway-*` is ours alone.
+ * could split the answer, and a name that holds a form of the credential, is left out; the forms are masked in every
+ * value. `x-gateway-*` is ours alone.
  */
-export function readResponseHead(raw: readonly string[], secretForms: readonly string[]): ResponseHead {
+export function readResponseHead(raw: readonly string[], forms: MaskForms): ResponseHead {
   const headers: (string | Buffer)[] = [];
   let contentLength = -1;
   let mediaType = '';
@@ -59,14 +60,14 @@ export function readResponseHead(raw: readonly string[], secretForms: readonly s
       if (raw[i]!.length === 14) contentLength = lengthIn(raw[i]!, raw[i + 1]!, contentLength);
       continue;
     }
-    if (listed?.has(name)) continue;
+    if (listed?.has(name) || nameHoldsForm(name, forms)) continue;
     const value = raw[i + 1]!;
     const ascii = ASCII_VALUE.test(value);
     if (!ascii && !SAFE_VALUE.test(value)) continue;
     if (name === 'content-type') mediaType = mediaTypeOf(value);
     else if (name === 'content-encoding') contentEncoding = encodingOf(value);
     else if (name === 'location') locationAt = headers.length + 1;
-    const masked = maskValue(value, secretForms);
+    const masked = maskValue(value, forms);
     headers.push(name, ascii ? masked : Buffer.from(masked, 'latin1'));
   }
   return { headers, contentLength, mediaType, contentEncoding, locationAt };

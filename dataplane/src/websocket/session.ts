@@ -10,7 +10,7 @@
  * connections are: only then is what they held free again.
  */
 import type { RoutedExchange } from '../call/exchange.js';
-import { type MaskForms, maskBytes, maskValue } from '../upstream/mask.js';
+import { type MaskForms, maskBytes } from '../upstream/mask.js';
 import type { UpstreamReads, UpstreamSocket } from '../upstream/upstream-socket.js';
 import { withRealAccessToken } from './access-token.js';
 import { AgentOutbox, type AgentSocket } from './agent-outbox.js';
@@ -205,7 +205,7 @@ export class WebSocketSession {
     if (this.#ended || outbox === null) return;
     this.x.bytesOut += message.length;
     const { forms } = this.#deps;
-    if (forms.patterns.length > 0) maskBytes(message, forms);
+    maskBytes(message, forms);
     outbox.send(message, isBinary);
     if (!outbox.empty) this.#upstream.pause();
     if (outbox.dropped || !this.#count()) this.end(TRY_AGAIN_LATER, TOO_SLOW);
@@ -245,9 +245,9 @@ export class WebSocketSession {
     }
     if (code === 1006) this.x.errorClass = 'upstream_cut';
     else this.x.responseComplete = true;
-    const { secretForms } = this.x.routed.upstream.injection;
+    maskBytes(reason, this.#deps.forms);
     if (UNSENDABLE.has(code)) this.#endAgent(code === 1006 ? 1011 : NORMAL, '');
-    else this.#endAgent(code, maskValue(reason.toString(), secretForms));
+    else this.#endAgent(code, reason.toString());
   }
 
   /** Once the agent has the upstream's last messages. */

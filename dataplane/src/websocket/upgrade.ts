@@ -142,10 +142,10 @@ async function passRefusalOn(x: RoutedExchange, response: IncomingMessage, deps:
   x.upstreamStatus = status;
   x.responseComplete = true;
   x.bytesOut = body.length;
-  const { upstream } = x.routed;
-  const masked = maskValue(body, upstream.injection.secretForms);
+  const forms = maskFormsOf(x.routed.upstream);
+  const masked = maskValue(body, forms);
   // Where it was cut a piece of the credential may stand, which no mask would know.
-  deps.failures.answer(x, refusalOf(status, whole ? masked : withoutOpenEnd(masked, maskFormsOf(upstream))));
+  deps.failures.answer(x, refusalOf(status, whole ? masked : withoutOpenEnd(masked, forms)));
 }
 
 function refusalOf(status: number, body: string): Rejection {

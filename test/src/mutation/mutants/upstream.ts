@@ -6,6 +6,7 @@ const INJECT = 'dataplane/src/upstream/inject.ts';
 const TARGET = 'dataplane/src/upstream/target.ts';
 const REWRITE = 'dataplane/src/upstream/rewrite.ts';
 const TOKEN = 'dataplane/src/upstream/token-position.ts';
+const FORM_SEARCH = 'dataplane/src/upstream/form-search.ts';
 const MASK = 'dataplane/src/upstream/mask.ts';
 const POOLS = 'dataplane/src/upstream/pools.ts';
 
@@ -93,14 +94,14 @@ export const UPSTREAM: Area = {
     },
     {
       file: RESPONSE_HEADERS,
-      find: 'if (listed?.has(name)) continue;',
-      put: '',
+      find: 'if (listed?.has(name) || nameHoldsForm(name, forms)) continue;',
+      put: 'if (nameHoldsForm(name, forms)) continue;',
       bug: "the provider's hop-by-hop headers come back",
     },
     {
       file: RESPONSE_HEADERS,
-      find: 'const masked = maskValue(value, secretForms);',
-      put: 'const masked = maskValue(value, secretForms.slice(0, 1));',
+      find: 'const masked = maskValue(value, forms);',
+      put: 'const masked = maskValue(value, { ...forms, patterns: forms.patterns.slice(0, 1) });',
       bug: 'only the first form of a credential is masked in headers',
     },
     {
@@ -244,27 +245,39 @@ export const UPSTREAM: Area = {
     },
     {
       file: MASK,
-      find: 'const fromHeld = !isLast && run === chunk.length ? Math.min(heldBefore.length, this.#heldBytesMax - run) : 0;',
-      put: 'const fromHeld = 0;',
+      find: 'if (!isLast && run === chunk.length && heldBefore.length > 0) return this.#join(chunk);',
+      put: '',
       bug: 'a secret in pieces of a few bytes is not masked',
     },
     {
       file: MASK,
-      find: "for (let at = value.indexOf(form); at !== -1 && form !== ''; at = value.indexOf(form, at + 1))",
-      put: "for (let at = masked.indexOf(form); at !== -1 && form !== ''; at = -1)",
+      find: 'for (let r = 0; r < found.count; r++) {',
+      put: 'for (let r = 0; r < Math.min(1, found.count); r++) {',
       bug: 'only the first occurrence in a header is masked',
     },
     {
       file: MASK,
-      find: 'if (start < 0) held.fill(ASTERISK, held.length + start);',
+      find: 'if (start < 0) held.fill(ASTERISK, Math.max(0, held.length + start));',
       put: '',
       bug: 'the beginning of a secret that crosses a border leaves unmasked',
     },
     {
-      file: MASK,
-      find: 'at = seam.indexOf(pattern, at + 1)',
-      put: 'at = -1',
-      bug: 'only the first occurrence across a border is masked',
+      file: FORM_SEARCH,
+      find: 'const last = this.#last + (2 & isApart);',
+      put: 'const last = 2;',
+      bug: 'of several occurrences only the last one is masked',
+    },
+    {
+      file: FORM_SEARCH,
+      find: 'if (matched === rest) matched = top;',
+      put: '',
+      bug: 'an occurrence behind a repeated piece of itself is not masked',
+    },
+    {
+      file: FORM_SEARCH,
+      find: 'if (matched === length) matched = failures[length]!;',
+      put: 'if (matched === length) matched = 0;',
+      bug: 'an occurrence that overlaps one at the end of a piece is not masked',
     },
     {
       file: MASK,

@@ -14,20 +14,20 @@ export const WEBSOCKET: Area = {
   mutants: [
     {
       file: SESSION,
-      find: 'if (forms.patterns.length > 0) maskBytes(message, forms);',
+      find: '    maskBytes(message, forms);',
       put: '',
       bug: 'messages show the credential',
     },
     {
       file: SESSION,
-      find: 'if (forms.patterns.length > 0) maskBytes(message, forms);',
-      put: 'if (forms.patterns.length > 0 && !isBinary) maskBytes(message, forms);',
+      find: '    maskBytes(message, forms);',
+      put: '    if (!isBinary) maskBytes(message, forms);',
       bug: 'binary messages show the credential',
     },
     {
       file: SESSION,
-      find: 'maskValue(reason.toString(), secretForms)',
-      put: 'reason.toString()',
+      find: '    maskBytes(reason, this.#deps.forms);',
+      put: '',
       bug: 'the reason of a close shows the credential',
     },
     {
@@ -163,13 +163,13 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: 'const masked = maskValue(body, upstream.injection.secretForms);',
+      find: 'const masked = maskValue(body, forms);',
       put: 'const masked = body;',
       bug: 'the body of a refused handshake shows the credential',
     },
     {
       file: UPGRADE,
-      find: 'whole ? masked : withoutOpenEnd(masked, maskFormsOf(upstream))',
+      find: 'whole ? masked : withoutOpenEnd(masked, forms)',
       put: 'masked',
       bug: 'a body that breaks off inside the credential shows a piece of it',
     },
