@@ -14,7 +14,7 @@ import { termsOf } from '../counters/testing/terms-fixture.js';
 import { chatStream, messagesStream, responsesStream } from '../metering/testing/transcripts.js';
 import { PriceTable } from '../pricing/price.js';
 import { ProviderMetering } from './provider-metering.js';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
 import { eventually } from './testing/raw-peer-fixture.js';
 
 const metering = () =>
@@ -130,6 +130,18 @@ describe('budget cut', () => {
     };
     expect((await call()).body).toContain('budget_cut');
     await eventually(() => providerLost);
+  });
+
+  test('the beginning of an echoed credential at the cut does not leave', async () => {
+    answer = (response) => {
+      // Where lines end with CR alone, a read passes as a whole.
+      const events = chatStream({ texts: words(60), includeUsage: false, newline: '\r' }).toString();
+      const echo = `data: {"echo":"${PROVIDER_KEY.slice(0, -4)}`;
+      sse(response).write(events.slice(0, events.indexOf('data: [DONE]')) + echo);
+    };
+    const { body } = await call();
+    expect(body).toContain('budget_cut');
+    expect(body).not.toContain(PROVIDER_KEY.slice(0, 4));
   });
 
   test('the agent’s connection carries its next call', async () => {

@@ -156,7 +156,9 @@ export class Relay implements SilentResponse {
       this.#support.settle(x, ignore);
       return;
     }
-    this.#flushAll();
+    this.#flushEdits();
+    // What the mask holds back may be the beginning of a credential whose end does not come.
+    this.#plan!.mask?.drop();
     this.#support.settle(x, (error) => {
       this.#queue(last);
       this.#onBooked(error);
@@ -218,15 +220,20 @@ export class Relay implements SilentResponse {
     } else if (this.bagIndex >= 0) this.#support.silence.delete(this);
   }
 
-  /** The tails that edits held back, each through the edits after it, and the mask's. */
   #flushAll(): void {
-    const { edits, mask } = this.#plan!;
+    this.#flushEdits();
+    const { mask } = this.#plan!;
+    if (mask !== null) this.#queue(mask.flush());
+  }
+
+  /** The tails that edits held back, each through the edits after it. */
+  #flushEdits(): void {
+    const { edits } = this.#plan!;
     for (let i = 0; edits !== null && i < edits.length; i++) {
       let bytes = edits[i]!.flush();
       for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
       this.#queueMasked(bytes);
     }
-    if (mask !== null) this.#queue(mask.flush());
   }
 
   #scheduleFlush(): void {
