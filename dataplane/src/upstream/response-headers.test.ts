@@ -51,6 +51,31 @@ test('response headers: a name that holds the credential, in any case, is left o
   expect(readResponseHead(raw, ['Secret-Key-0123']).headers).toEqual(['secret-key-012', 'v']);
 });
 
+test('response headers: what a browser applies to the whole origin, or a front proxy obeys, does not come back', () => {
+  const names = ['Alt-Svc', 'Strict-Transport-Security', 'Clear-Site-Data', 'Refresh', 'Public-Key-Pins', 'Expect-CT'];
+  const more = [
+    'Report-To',
+    'Reporting-Endpoints',
+    'NEL',
+    'Service-Worker-Allowed',
+    'Origin-Agent-Cluster',
+    'Accept-CH',
+  ];
+  const proxies = ['X-Accel-Redirect', 'X-Sendfile', 'X-Reproxy-URL', 'X-LIGHTTPD-send-file', 'X-LiteSpeed-Location'];
+  const raw = [...names, ...more, 'Set-Login', 'Use-As-Dictionary', ...proxies].flatMap((name) => [name, 'v']);
+  const kept = [
+    'content-security-policy',
+    'x',
+    'permissions-policy',
+    'x',
+    'access-control-allow-origin',
+    '*',
+    'link',
+    'x',
+  ];
+  expect(readResponseHead([...raw, ...kept], []).headers).toEqual(kept);
+});
+
 test.each(['', 'x', '4x', '-1', '+4', '1e3', '0x10', '4, 4', '9'.repeat(16)])(
   'response headers: a Content-Length of %j says nothing',
   (value) => {

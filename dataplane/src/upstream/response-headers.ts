@@ -1,6 +1,6 @@
 /**
- * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones,
- * `set-cookie` and `date`.
+ * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones, `date`,
+ * and those that command more than the one answer: the browser's state for the gateway's origin, or the front proxy.
  */
 import { type MaskForms, maskValue, nameHoldsForm } from './mask.js';
 
@@ -21,6 +21,43 @@ export interface ResponseHead {
   readonly locationAt: number;
 }
 
+/**
+ * What a browser applies to the whole origin that answered, mostly beyond the one answer. All tenants share the gateway's
+ * origin, and its name is not the provider's to speak for. Headers of one document or answer, such as
+ * `content-security-policy`, `permissions-policy` and `access-control-*`, come back.
+ */
+const ORIGIN_WIDE = [
+  'set-cookie',
+  'set-cookie2',
+  'alt-svc', // RFC 7838: moves the gateway's calls to a host of the provider's choice
+  'strict-transport-security', // RFC 6797: for all subdomains, for years
+  'public-key-pins',
+  'public-key-pins-report-only',
+  'expect-ct',
+  'clear-site-data',
+  'refresh', // no answer of an API; in a browser it leaves for another page
+  'report-to', // reports on the gateway's answers would go to the provider
+  'reporting-endpoints',
+  'nel',
+  'service-worker-allowed', // a script of one tenant would answer for the pages of all
+  'origin-agent-cluster',
+  'accept-ch', // RFC 8942: kept for the origin
+  'set-login',
+  'sec-session-registration',
+  'secure-session-registration',
+  'use-as-dictionary', // RFC 9842: for other answers of the origin
+];
+
+/** Answered by a file or address of ours, where a front proxy obeys them; see also {@link isForFrontProxy}. */
+const FRONT_PROXY = [
+  'x-sendfile',
+  'x-lighttpd-send-file',
+  'x-lighttpd-send-tempfile',
+  'x-litespeed-location',
+  'x-reproxy-url',
+  'x-reproxy-file',
+];
+
 const DROPPED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -32,9 +69,9 @@ const DROPPED: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
   'content-length',
-  'set-cookie',
-  'set-cookie2',
   'date', // the server writes its own on every answer
+  ...ORIGIN_WIDE,
+  ...FRONT_PROXY,
 ]);
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -90,7 +127,7 @@ function forwardedName(written: string): string {
 }
 
 /** Commands to the front proxy: nginx would fetch another address of ours, with the agent's token, and answer with it. */
-const isForFrontProxy = (name: string): boolean => name.startsWith('x-accel-') || name === 'x-sendfile';
+const isForFrontProxy = (name: string): boolean => name.startsWith('x-accel-');
 
 function lengthIn(name: string, value: string, otherwise: number): number {
   if (name.toLowerCase() !== 'content-length') return otherwise;
