@@ -44,3 +44,14 @@ test('limits: an answer that passed unchecked carries the rate limit, too', asyn
   const { agent } = await answeredCall();
   expect(agent.text).toContain('x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 60\r\nx-ratelimit-reset: 1900000000');
 });
+
+test('pools: a connection carries no calls of two organizations', async () => {
+  await answeredCall();
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { orgId: 'org-2' }), refusal: null };
+  const agent = await connectRaw(gateway.port);
+  agent.send(REQUEST);
+  const provider = await upstream.connection(1);
+  await provider.sees('\r\n\r\n');
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await agent.sees('\r\n\r\nok');
+});

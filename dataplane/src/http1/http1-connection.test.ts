@@ -7,6 +7,7 @@ import {
   type Certificate,
   localDialer,
   makeCertificate,
+  OWNER,
   RecordedCall,
   TENANT,
   trust,
@@ -54,7 +55,7 @@ describe.each([
     const pools = poolsWith(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
     const call = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null), given);
+      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, OWNER), given);
     return { upstream, pools, call };
   }
 

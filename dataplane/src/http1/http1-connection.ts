@@ -31,6 +31,8 @@ interface SentRequest {
   readonly body: Buffer | Readable | null;
   /** Of a body that streams: declared, bytes; -1: chunked. */
   readonly streamedBytes: number;
+  /** The connection carries no further call. */
+  readonly closes: boolean;
 }
 
 export interface ConnectionOwner {
@@ -76,9 +78,10 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   #handler: UpstreamHandler | null = null;
   #quietTicks = 0;
   #quietTicksMax = 0;
+  /** The connection ends with the call under way. */
+  #closes = false;
   #paused = false;
   #dead = false;
-  usedTick = 0;
 
   /** `host`: for the header of that name. */
   constructor(host: string, open: Opener, limits: QuietLimits, owner: ConnectionOwner) {
@@ -110,6 +113,10 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     return !this.#dead && this.#handler === null;
   }
 
+  get connected(): boolean {
+    return this.#socket !== null;
+  }
+
   close(): void {
     this.#again = null;
     this.#fail(new ConnectionLost('closed'));
@@ -126,7 +133,11 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
 
   onHead(status: number, rawHeaders: string[]): void {
     this.#quietTicks = 0;
-    if (status >= 200) this.#quietTicksMax = this.#limits.bodyTicks;
+    if (status >= 200) {
+      this.#quietTicksMax = this.#limits.bodyTicks;
+      // An upstream that answers before it has read the body may never read it, and take its rest for the next request.
+      if (!this.#isSent) this.#closes = true;
+    }
     this.#handler!.onHeaders(status, rawHeaders, this.#resume);
   }
 
@@ -150,9 +161,7 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     this.#handler = null;
     const paused = this.#paused;
     this.#paused = false;
-    // What was answered before it was sent completely would run into the next request.
-    const sent = this.#sender === null && this.#socket!.writableLength === 0;
-    if (this.#reader.reusable && sent) this.#rest(paused);
+    if (this.#reader.reusable && !this.#closes) this.#rest(paused);
     else this.#end();
     try {
       handler.onComplete();
@@ -183,12 +192,18 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
+  /** All of the request was handed to the system. */
+  get #isSent(): boolean {
+    return this.#sender === null && this.#socket!.writableLength === 0;
+  }
+
   #send(request: SentRequest): void {
     const { method, head, body } = request;
     const socket = this.#socket!;
     this.#handler!.onConnect(this.#abort);
     if (this.#dead) return;
     this.#reader.begin(method);
+    this.#closes = request.closes;
     this.#quietTicks = 0;
     this.#quietTicksMax = this.#limits.headTicks;
     if (body === null) {
@@ -292,13 +307,23 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
 /** Throws `InvalidRequest`. */
 function requestOf({ method, path, headers, body }: UpstreamCall, host: string): SentRequest {
   if (!isStream(body)) {
-    const head = requestHead(method, path, host, headers, declaredLength(method, body));
-    return { method, head, body: body?.length === 0 ? null : body, streamedBytes: 0 };
+    const whole = body?.length === 0 ? null : body;
+    const closes = isLast(method, whole !== null);
+    const head = requestHead(method, path, host, headers, declaredLength(method, body), closes);
+    return { method, head, body: whole, streamedBytes: 0, closes };
   }
   const streamedBytes = streamedLength(headers);
-  const head = requestHead(method, path, host, headers, streamedBytes === -1 ? 'chunked' : -1);
-  return { method, head, body, streamedBytes };
+  const closes = isLast(method, true);
+  const head = requestHead(method, path, host, headers, streamedBytes === -1 ? 'chunked' : -1, closes);
+  return { method, head, body, streamedBytes, closes };
 }
+
+/** A body means nothing in them (RFC 9110 §9.3): some servers do not read it, and take it for the next request. */
+const BODY_UNEXPECTED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+
+/** The connection must not carry another call. Some servers send a body with their answer to HEAD. */
+const isLast = (method: string, hasBody: boolean): boolean =>
+  method === 'HEAD' || (hasBody && BODY_UNEXPECTED.has(method));
 
 const isStream = (body: Buffer | Readable | null | undefined): body is Readable =>
   body != null && !Buffer.isBuffer(body);

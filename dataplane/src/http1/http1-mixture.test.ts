@@ -7,6 +7,7 @@ import {
   type Certificate,
   localDialer,
   makeCertificate,
+  OWNER,
   RecordedCall,
   TENANT,
   trust,
@@ -104,7 +105,7 @@ test.each([
       const repeats = random(4) === 0 ? 1 + random(40_000) : random(50);
       const aborts = random(8) === 0;
       const pauses = random(3) === 0;
-      const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null), {
+      const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, OWNER), {
         path: `/${kind}/${id}/${repeats}`,
       });
       if (pauses) call.accepts = false;

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { UpstreamPools } from '../upstream/pools.js';
-import { localDialer, RecordedCall } from '../upstream/upstream-call-fixture.js';
+import { localDialer, OWNER, RecordedCall } from '../upstream/upstream-call-fixture.js';
 import type { UpstreamCall } from './upstream-call.js';
 
 const closing: (() => void)[] = [];
@@ -22,7 +22,7 @@ async function secondCall(given: Partial<UpstreamCall>) {
     () => upstream.stop(),
   );
   const send = (more: Partial<UpstreamCall>): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null), more);
+    new RecordedCall(pools.acquire(upstream.origin, null, OWNER), more);
   const first = send({ path: '/first' });
   const peer = await upstream.connection();
   await peer.sees('/first ');

@@ -80,7 +80,7 @@ test('request head: whatever names, values and targets it is given, it holds one
         fc.pre(!headers.some(([name]) => reserved.test(name)));
         let head: string;
         try {
-          head = requestHead('POST', `/${path}`, 'api.example.com:8443', headers.flat(), length);
+          head = requestHead('POST', `/${path}`, 'api.example.com:8443', headers.flat(), length, false);
         } catch (error) {
           expect(error).toBeInstanceOf(InvalidRequest);
           expect((error as Error).message).not.toMatch(/[\r\n\0\x7f-\uffff]/);

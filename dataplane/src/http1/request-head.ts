@@ -13,7 +13,7 @@ const NAMES_MAX = 2_000;
 /**
  * Latin1 text up to and including the empty line. `headers` is flat (`[name, value, …]`) and does not hold `host`.
  * `framing`: the content length; `chunked`; -1: none, because the request has no body and its method promises none, or
- * the headers hold its length. Throws {@link InvalidRequest}.
+ * the headers hold its length. `closes`: the connection ends with the answer. Throws {@link InvalidRequest}.
  */
 export function requestHead(
   method: string,
@@ -21,10 +21,10 @@ export function requestHead(
   host: string,
   headers: readonly string[],
   framing: number | 'chunked',
+  closes: boolean,
 ): string {
   if (BAD_TARGET.test(path)) throw new InvalidRequest('the target holds a byte that cannot be sent');
-  // Some servers send a body with their answer to HEAD: no other call may meet it.
-  const connection = method === 'HEAD' ? 'close' : 'keep-alive';
+  const connection = closes ? 'close' : 'keep-alive';
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;

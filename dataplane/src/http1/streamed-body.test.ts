@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { classifyFailure, UpstreamPools } from '../upstream/pools.js';
-import { localDialer, RecordedCall } from '../upstream/upstream-call-fixture.js';
+import { localDialer, OWNER, RecordedCall } from '../upstream/upstream-call-fixture.js';
 import { readByNodeRequest } from './streamed-body-fixture.js';
 import type { UpstreamCall } from './upstream-call.js';
 
@@ -29,7 +29,7 @@ async function start(headersTimeoutMs = 60_000) {
     () => upstream.stop(),
   );
   const send = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null), { method: 'POST', ...given });
+    new RecordedCall(pools.acquire(upstream.origin, null, OWNER), { method: 'POST', ...given });
   return { upstream, send };
 }
 

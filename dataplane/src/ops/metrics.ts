@@ -31,7 +31,8 @@ interface Figures {
   webSockets(): number;
   webSocketPlaces(): number;
   webSocketBytes(): number;
-  upstreamOrigins(): number;
+  upstreamPools(): number;
+  upstreamFreeConnections(): number;
   cacheHits(): number;
   cacheMisses(): number;
   cachedContexts(): number;
@@ -129,7 +130,12 @@ export class Metrics implements CallMetrics, CountersMetrics {
     gauge('gateway_websockets', 'Open WebSockets', () => figures.webSockets());
     gauge('gateway_websocket_places', 'Places of WebSockets that are taken', () => figures.webSocketPlaces());
     gauge('gateway_websocket_bytes', 'Bytes that WebSockets hold, as counted', () => figures.webSocketBytes());
-    gauge('gateway_upstream_origins', 'Upstream origins with a connection pool', () => figures.upstreamOrigins());
+    gauge('gateway_upstream_origins', 'Pools of upstream connections: one per origin and organization or account', () =>
+      figures.upstreamPools(),
+    );
+    gauge('gateway_upstream_free_connections', 'Upstream connections that wait for a call', () =>
+      figures.upstreamFreeConnections(),
+    );
     gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
     gauge(
       'gateway_link_up',

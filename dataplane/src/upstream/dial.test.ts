@@ -7,6 +7,7 @@ import {
   type Certificate,
   localDialer,
   makeCertificate,
+  OWNER,
   RecordedCall,
   TENANT,
   trust,
@@ -75,7 +76,7 @@ describe.each([
   test('name the host, offer HTTP/1.1 alone, and carry the call', async () => {
     const server = await serve(trusted);
     const from = pools();
-    const call = new RecordedCall(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null));
+    const call = new RecordedCall(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null, OWNER));
     expect((await call.ends()).body.toString()).toBe('ok');
     expect(server.handshakes).toEqual([
       { servername: 'localhost', resumed: false, alpn: 'http/1.1', version: 'TLSv1.3' },
@@ -84,7 +85,7 @@ describe.each([
 
   test('name no host where it is an address, and check the certificate for the address', async () => {
     const server = await serve(trusted);
-    const call = new RecordedCall(pools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null));
+    const call = new RecordedCall(pools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER));
     await call.ends();
     expect(server.handshakes[0]!.servername).toBe(false);
   });
@@ -95,7 +96,7 @@ describe.each([
     ['of another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
   ])('refuse a certificate %s before anything is sent', async (_what, certificate, host) => {
     const server = await serve(certificate());
-    const call = new RecordedCall(pools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null));
+    const call = new RecordedCall(pools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, OWNER));
     const error = await call.fails();
     expect(classifyFailure(error, call.abort !== null)).toBe('connect');
     expect(call.heads).toEqual([]);
@@ -108,7 +109,7 @@ describe.each([
       accepted = resolve;
     });
     const port = await listen(createTcpServer((socket) => accepted!(socket)));
-    const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null));
+    const call = new RecordedCall(pools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
     expect(classifyFailure(await call.fails(), false)).toBe('timeout');
     const socket = await arrival;
     if (!socket.destroyed)
@@ -127,7 +128,7 @@ describe.each([
         socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
       }),
     );
-    const call = new RecordedCall(pools().acquire(`https://localhost:${port}`, guarded ? TENANT : null));
+    const call = new RecordedCall(pools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
     expect(classifyFailure(await call.fails(), false)).toBe('connect');
   });
 });
@@ -136,7 +137,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the 
   const server = await serve({ ...trusted, minVersion: version, maxVersion: version });
   const from = pools();
   for (let i = 0; i < 3; i++) {
-    await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null)).ends();
+    await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null, OWNER)).ends();
   }
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
 });
@@ -144,9 +145,9 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the 
 test('TLS: a session is resumed with its own origin alone, and not after the pool was closed', async () => {
   const server = await serve(trusted);
   const from = pools();
-  await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null)).ends();
-  await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, null)).ends();
-  await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, null)).ends();
+  await new RecordedCall(from.acquire(`https://localhost:${server.port}`, null, OWNER)).ends();
+  await new RecordedCall(from.acquire(`https://127.0.0.1:${server.port}`, null, OWNER)).ends();
+  await new RecordedCall(pools().acquire(`https://localhost:${server.port}`, null, OWNER)).ends();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
 });
 
@@ -154,7 +155,7 @@ test('TLS: what a tenant dialled is no session of ours, and ours none of a tenan
   const server = await serve(trusted);
   const from = pools();
   const origin = `https://localhost:${server.port}`;
-  for (const tenant of [TENANT, null, TENANT, null]) await new RecordedCall(from.acquire(origin, tenant)).ends();
+  for (const tenant of [TENANT, null, TENANT, null]) await new RecordedCall(from.acquire(origin, tenant, OWNER)).ends();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, true, true]);
 });
 
@@ -175,7 +176,7 @@ test.each([
   ];
   const names = { resolve: async () => addresses };
   const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
-  const call = new RecordedCall(pools(5_000, { operatorNames: names }).acquire(origin, null));
+  const call = new RecordedCall(pools(5_000, { operatorNames: names }).acquire(origin, null, OWNER));
   expect((await call.ends()).body.toString()).toBe('ok');
 });
 

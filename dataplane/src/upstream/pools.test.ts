@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import type { Connection, UpstreamCall } from '../http1/upstream-call.js';
 import { classifyFailure, isInvalidRequest, type PoolOptions, UpstreamPools } from './pools.js';
-import { localDialer, RecordedCall, TENANT } from './upstream-call-fixture.js';
+import { localDialer, OWNER, RecordedCall, TENANT } from './upstream-call-fixture.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -82,11 +82,14 @@ describe('pools: what goes over the wire is what undici writes', () => {
     ['a target', { path: '//a/../b/%2e?x=%2F&y=ü\x7f[]{}"|^`<>\\' }] as const,
   ])('%s', async (_name, given) => {
     const upstream = await upstreamAt();
-    const call = { path: '/v1/x', ...given } as Partial<UpstreamCall>;
-    const ours = await wireOf(poolsWith().acquire(upstream.origin, null), upstream, call);
+    const call = { path: '/v1/x', ...given } as Partial<UpstreamCall> & { body?: Buffer };
+    const ours = await wireOf(poolsWith().acquire(upstream.origin, null, OWNER), upstream, call);
     const theirs = await wireOf(byUndici(upstream.origin), upstream, call);
     expect(ours.length).toBeGreaterThan(40);
-    expect(ours.toString('latin1')).toBe(theirs.toString('latin1'));
+    const { method = '' } = call;
+    const closes = 'body' in call && call.body!.length > 0 && ['GET', 'DELETE'].includes(method);
+    const expected = closes ? theirs.toString('latin1').replace(': keep-alive', ': close') : theirs.toString('latin1');
+    expect(ours.toString('latin1')).toBe(expected);
     if (given === undefined || !('body' in given)) return;
     expect(ours.subarray(ours.length - given.body.length).equals(given.body)).toBe(true);
   });
@@ -98,7 +101,7 @@ describe('pools: what goes over the wire is what undici writes', () => {
   ])('the host of an upstream at %s as %s', async (address, host) => {
     const upstream = await upstreamAt(address);
     const origin = `http://${host}:${upstream.port}`;
-    const ours = await wireOf(poolsWith().acquire(origin, null), upstream, {});
+    const ours = await wireOf(poolsWith().acquire(origin, null, OWNER), upstream, {});
     expect(ours.toString('latin1')).toContain(`\r\nhost: ${host}:${upstream.port}\r\n`);
     expect(ours.toString('latin1')).toBe((await wireOf(byUndici(origin), upstream, {})).toString('latin1'));
   });
@@ -115,7 +118,7 @@ describe('pools: what goes over the wire is what undici writes', () => {
       headers: ['x', 'y', ...framing],
     });
     const wire = (connection: Connection) => wireOf(connection, upstream, streamed());
-    const ours = await wire(poolsWith().acquire(upstream.origin, null));
+    const ours = await wire(poolsWith().acquire(upstream.origin, null, OWNER));
     expect(ours.length).toBeGreaterThan(5_000);
     expect(ours.toString('latin1')).toBe((await wire(byUndici(upstream.origin))).toString('latin1'));
   });
@@ -143,7 +146,7 @@ describe.each([
     const upstream = await upstreamAt();
     const pools = poolsWith();
     const handler = { error: null as Error | null };
-    const connection = pools.acquire(upstream.origin, null);
+    const connection = pools.acquire(upstream.origin, null, OWNER);
     try {
       connection.dispatch(
         { method: 'POST', path: '/', headers: [], body: bodyOf(), ...given },
@@ -165,7 +168,7 @@ describe.each([
     expect(handler.error.message).not.toContain('a\r');
     connection.release();
     // The connection is as good as new.
-    const next = new RecordedCall(pools.acquire(upstream.origin, null), { path: '/next' });
+    const next = new RecordedCall(pools.acquire(upstream.origin, null, OWNER), { path: '/next' });
     const peer = await upstream.connection();
     await whole(peer);
     expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
@@ -188,7 +191,7 @@ describe.each([
   ): Promise<string> {
     const pools = poolsWith(over);
     const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
-    const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null), { method: 'POST', body });
+    const call = new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, OWNER), { method: 'POST', body });
     let sent = false;
     const { onConnect } = call;
     call.onConnect = (abort) => {
@@ -276,12 +279,12 @@ describe.each([
   });
 });
 
-test('pools: whatever becomes of its calls, a pool knows when it has none', async () => {
+test('pools: whatever becomes of its calls, a pool is forgotten with its last connection', async () => {
   const upstream = await upstreamAt();
   const other = await upstreamAt();
   const pools = poolsWith({}, 1);
   const begin = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null), given);
+    new RecordedCall(pools.acquire(upstream.origin, null, OWNER), given);
 
   const answered = begin();
   const peer = await upstream.connection();
@@ -300,16 +303,16 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   cutPeer.socket.destroy();
   await cut.fails();
 
-  const connection = pools.acquire(upstream.origin, null);
+  const connection = pools.acquire(upstream.origin, null, OWNER);
   expect(() => connection.dispatch({ method: 'GET', path: '/ ', headers: [], body: null }, answered)).toThrow();
   connection.release();
-  expect(() => pools.acquire('http://host:99999', null)).toThrow();
-  expect(() => pools.acquire('http://host:99999', null)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
+  expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
 
-  // One origin at most, unless calls are under way: a pool that still counted one would stay.
+  // One connection may be free; those of calls under way are no burden.
   const busy = begin();
-  const next = new RecordedCall(pools.acquire(other.origin, null), {});
-  expect(pools.origins).toBe(2);
+  const next = new RecordedCall(pools.acquire(other.origin, null, OWNER), {});
+  expect(pools.count).toBe(2);
   await busy.until(() => busy.abort !== null);
   busy.abort!();
   await busy.fails();
@@ -317,8 +320,95 @@ test('pools: whatever becomes of its calls, a pool knows when it has none', asyn
   await whole(last);
   last.send(EMPTY);
   await next.ends();
-  expect(new RecordedCall(pools.acquire('http://127.0.0.1:1', null), {}).over).toBe(false);
-  expect(pools.origins).toBe(2); // one was free and went
+  expect([pools.count, pools.freeConnections]).toEqual([1, 1]);
+});
+
+test('pools: of too many free connections the one that is free for longest is closed', async () => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith({}, 2);
+  const answered = async (owner: string, index: number): Promise<RawPeer> => {
+    const call = new RecordedCall(pools.acquire(upstream.origin, null, owner), { path: `/${owner}` });
+    const peer = await upstream.connection(index);
+    await peer.until(() => peer.text.endsWith('\r\n\r\n') && peer.text.includes(`GET /${owner} `));
+    peer.send(EMPTY);
+    await call.ends();
+    return peer;
+  };
+  const first = await answered('a', 0);
+  const second = await answered('b', 1);
+  await answered('a', 0);
+  await answered('c', 2);
+  await second.ends();
+  expect(first.socket.destroyed).toBe(false);
+  await answered('a', 0);
+  expect([pools.count, pools.freeConnections]).toEqual([2, 2]);
+});
+
+test('pools: one pool leaves most of the free connections to others', async () => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith({}, 16);
+  const calls = Array.from({ length: 5 }, () => new RecordedCall(pools.acquire(upstream.origin, null, OWNER), {}));
+  for (const [i, call] of calls.entries()) {
+    const peer = await upstream.connection(i);
+    await whole(peer);
+    peer.send(EMPTY);
+    await call.ends();
+  }
+  expect(pools.freeConnections).toBe(2);
+});
+
+test('pools: one owner’s connection carries no call of another', async () => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith();
+  const callers = ['org-a', 'org-b', 'org-a', 'org-b'];
+  for (const [i, owner] of callers.entries()) {
+    const call = new RecordedCall(pools.acquire(upstream.origin, null, owner), { path: `/${i}` });
+    const peer = await upstream.connection(owner === 'org-a' ? 0 : 1);
+    await peer.sees(`GET /${i} `);
+    peer.send(EMPTY);
+    await call.ends();
+  }
+  expect(upstream.connections).toHaveLength(2);
+});
+
+// Such a server takes the body for the beginning of the connection's next request.
+test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'] as const)('pools: nothing follows a %s with a body', async (method) => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith();
+  for (const body of [Buffer.from('POST /notes HTTP/1.1'), Readable.from([Buffer.from('POST /notes')])]) {
+    const index = upstream.connections.length;
+    const call = new RecordedCall(pools.acquire(upstream.origin, null, OWNER), { method, body });
+    const peer = await upstream.connection(index);
+    await peer.sees('POST /notes');
+    expect(peer.text).toContain('\r\nconnection: close\r\n');
+    peer.send(EMPTY);
+    await call.ends();
+    expect(pools.freeConnections).toBe(0);
+    await peer.ends();
+  }
+});
+
+test('pools: nothing follows an answer that began before the request’s body was sent', async () => {
+  const upstream = await upstreamAt();
+  const pools = poolsWith();
+  const body = new Readable({ read: () => {} });
+  const call = new RecordedCall(pools.acquire(upstream.origin, null, OWNER), {
+    method: 'POST',
+    headers: ['content-length', '8'],
+    body,
+  });
+  const peer = await upstream.connection();
+  body.push('half');
+  await peer.sees('half');
+  peer.send('HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\n');
+  await call.until(() => call.status === 404);
+  body.push('rest');
+  body.push(null);
+  await peer.sees('rest');
+  peer.send('gone');
+  await call.ends();
+  expect(pools.freeConnections).toBe(0);
+  await peer.ends();
 });
 
 test('pools: a tenant’s address and the operator’s own share no connection', async () => {
@@ -326,7 +416,7 @@ test('pools: a tenant’s address and the operator’s own share no connection',
   const pools = poolsWith();
   const callers = [null, TENANT, null, TENANT];
   for (const [i, tenant] of callers.entries()) {
-    const call = new RecordedCall(pools.acquire(upstream.origin, tenant), { path: `/${i}` });
+    const call = new RecordedCall(pools.acquire(upstream.origin, tenant, OWNER), { path: `/${i}` });
     const peer = await upstream.connection(tenant === null ? 0 : 1);
     await peer.sees(`GET /${i} `);
     peer.send(EMPTY);

@@ -1,6 +1,10 @@
 /**
- * Connections to upstreams: one pool per origin, one request per connection at a time (HTTP/1.1 without pipelining).
- * Free ones stand on a stack: the most recently used is used again, so that others can go idle.
+ * Connections to upstreams, one request at a time on each (HTTP/1.1 without pipelining). A pool belongs to one origin and one
+ * organization, or account: where an upstream and the gateway disagree about the end of a request, what one caller sent is
+ * taken for the beginning of the next request on that connection, so no other organization's request may come next.
+ *
+ *   pool: free connections, the most recently used first ─┐
+ *   pool: …                                              ─┴─▶ one bound for all; the one free for longest is closed
  */
 
 import type { Socket } from 'node:net';
@@ -16,36 +20,43 @@ export interface PoolOptions {
   readonly dialer: Pick<Dialer, 'dial'>;
 }
 
-/** How long a connection waits for its next call where the upstream announces nothing. */
-const IDLE_OWN_MS = 30_000;
+/**
+ * How long a connection waits for its next call where the upstream announces nothing. Load balancers in front of providers
+ * close after 60 s or more: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-load-balancer-attributes.html
+ */
+const IDLE_OWN_MS = 55_000;
 /** Of a tenant's address: nobody knows what stands there, so it is not relied on for long. */
 const IDLE_TENANT_MS = 4_000;
 /** So that names that moved, and load balancers, are followed. */
 const AGE_MS = 300_000;
 const KEEP_ALIVE_MS_MAX = 120_000;
-/** A pool without calls is closed after this. */
-const IDLE_MS = 60_000;
-const SWEEP_MS = 10_000;
+/**
+ * Free connections of all pools together. Each takes a file descriptor and, with TLS, some 40 KiB of memory; an organization
+ * with a call each 55 s needs one for each of its origins.
+ */
+const FREE_MAX = 4_000;
+/** Of the free connections, the most that one pool has: a burst of one organization leaves the others theirs. */
+const POOL_SHARE = 1 / 8;
 /** How often silence is noticed; timeouts end up to this much late. */
 const TICK_MS = 250;
 
 export class UpstreamPools {
   readonly #options: PoolOptions;
-  readonly #originsMax: number;
-  /** In order of first use since the last time it was empty. */
-  readonly #pools = new Map<string, OriginPool>();
+  readonly #freeMax: number;
+  /** By owner and origin; only those with connections. */
+  readonly #pools = new Map<string, Pool>();
   readonly #ownLimits: QuietLimits;
   readonly #tenantLimits: QuietLimits;
   /** All of them, busy or free. */
   readonly #connections = new Set<Http1Connection>();
-  readonly #sweeper: NodeJS.Timeout;
+  /** The free ones, in the order in which they became free. */
+  readonly #free = new Set<Http1Connection>();
   readonly #ticker: NodeJS.Timeout;
   #closed = false;
 
-  constructor(options: PoolOptions, originsMax = 2_000) {
+  constructor(options: PoolOptions, freeMax = FREE_MAX) {
     this.#options = options;
-    this.#originsMax = originsMax;
-    this.#sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref();
+    this.#freeMax = freeMax;
     // Whole: timers drop fractions, and a timeout would end early.
     const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
     this.#ownLimits = quietLimits(options, tickMs, IDLE_OWN_MS);
@@ -58,42 +69,45 @@ export class UpstreamPools {
     this.#options.dialer.dial(dialTarget(origin, tenant), null, done);
   }
 
-  /** `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own. */
-  acquire(origin: string, tenant: string | null): Connection {
-    const key = tenant === null ? origin : `tenants ${origin}`;
-    let pool = this.#pools.get(key);
-    if (pool === undefined) {
-      if (this.#pools.size >= this.#originsMax) this.#evict();
-      pool = new OriginPool((owner, asking) => this.#open(owner, origin, asking));
-      this.#pools.set(key, pool);
-    }
-    return pool.acquire(tenant);
+  /**
+   * `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own.
+   * `owner`: only calls of the same owner meet on a connection.
+   */
+  acquire(origin: string, tenant: string | null, owner: string): Connection {
+    const key = tenant === null ? `${owner} ${origin}` : `tenants ${owner} ${origin}`;
+    const pool = this.#pools.get(key) ?? new Pool(key);
+    const free = pool.free.pop();
+    if (free === undefined) return this.#open(pool, origin, tenant);
+    this.#free.delete(free);
+    return free;
   }
 
-  /** Open connections' owners, for metrics. */
-  get origins(): number {
+  /** Pools with connections, for metrics. */
+  get count(): number {
     return this.#pools.size;
+  }
+
+  /** Connections that wait for a call. */
+  get freeConnections(): number {
+    return this.#free.size;
   }
 
   /** Closes free connections now, busy ones when their calls end; silence still ends these. */
   close(): void {
     this.#closed = true;
-    clearInterval(this.#sweeper);
-    for (const pool of this.#pools.values()) pool.close();
-    this.#pools.clear();
+    for (const connection of this.#free) connection.close();
   }
 
-  #open(pool: OriginPool, origin: string, tenant: string | null): Http1Connection {
+  #open(pool: Pool, origin: string, tenant: string | null): Http1Connection {
     const owner: ConnectionOwner = {
-      give: (connection) => pool.give(connection),
-      gone: (connection) => {
-        this.#connections.delete(connection);
-        pool.lost(connection);
-      },
+      give: (connection) => this.#give(pool, connection),
+      gone: (connection) => this.#gone(pool, connection),
     };
     const limits = tenant === null ? this.#ownLimits : this.#tenantLimits;
     const connection = new Http1Connection(hostOf(origin), this.#opener(origin, tenant), limits, owner);
     this.#connections.add(connection);
+    pool.size++;
+    this.#pools.set(pool.key, pool);
     return connection;
   }
 
@@ -102,30 +116,36 @@ export class UpstreamPools {
     return (onread, done) => this.#options.dialer.dial(target, onread, done);
   }
 
-  #tick(): void {
-    for (const connection of this.#connections) connection.tick();
-    if (this.#closed && this.#connections.size === 0) clearInterval(this.#ticker);
-  }
-
-  #sweep(nowTick: number): void {
-    for (const [key, pool] of this.#pools) {
-      pool.trim(nowTick);
-      if (pool.busy === 0 && nowTick - pool.usedTick > IDLE_MS) this.#drop(key, pool);
+  #give(pool: Pool, connection: Http1Connection): void {
+    if (!connection.usable) return;
+    if (this.#closed || !connection.connected) {
+      connection.close();
+      return;
     }
+    pool.free.push(connection);
+    this.#free.add(connection);
+    if (pool.free.length > Math.ceil(this.#freeMax * POOL_SHARE)) pool.free[0]!.close();
+    else if (this.#free.size > this.#freeMax) this.#closeLongestFree();
   }
 
-  /** Makes room: the first pool without calls goes; where all are busy the bound gives way to the calls. */
-  #evict(): void {
-    for (const [key, pool] of this.#pools) {
-      if (pool.busy > 0) continue;
-      this.#drop(key, pool);
+  #closeLongestFree(): void {
+    for (const connection of this.#free) {
+      connection.close();
       return;
     }
   }
 
-  #drop(key: string, pool: OriginPool): void {
-    this.#pools.delete(key);
-    pool.close();
+  /** It will never carry another call. */
+  #gone(pool: Pool, connection: Http1Connection): void {
+    this.#connections.delete(connection);
+    if (this.#free.delete(connection)) pool.free.splice(pool.free.indexOf(connection), 1);
+    pool.size--;
+    if (pool.size === 0) this.#pools.delete(pool.key);
+  }
+
+  #tick(): void {
+    for (const connection of this.#connections) connection.tick();
+    if (this.#closed && this.#connections.size === 0) clearInterval(this.#ticker);
   }
 }
 
@@ -149,53 +169,16 @@ function dialTarget(origin: string, tenant: string | null): DialTarget {
   return { protocol, hostname: bareHost(hostname), port: portOf(protocol, port), tenant };
 }
 
-class OriginPool {
-  readonly #open: (pool: OriginPool, tenant: string | null) => Http1Connection;
-  /** Free connections; the last one was used most recently. */
-  readonly #idle: Http1Connection[] = [];
-  busy = 0;
-  usedTick = performance.now();
-  #closed = false;
+/** The connections to one origin for one owner. */
+class Pool {
+  readonly key: string;
+  /** The last one was used most recently. */
+  readonly free: Http1Connection[] = [];
+  /** Connections, busy or free. */
+  size = 0;
 
-  constructor(open: (pool: OriginPool, tenant: string | null) => Http1Connection) {
-    this.#open = open;
-  }
-
-  /** `tenant`: whose share of lookups a new connection uses. */
-  acquire(tenant: string | null): Http1Connection {
-    const connection = this.#idle.pop() ?? this.#open(this, tenant);
-    this.busy++;
-    return connection;
-  }
-
-  give(connection: Http1Connection): void {
-    this.busy--;
-    if (!connection.usable) return;
-    if (this.#closed) {
-      connection.close();
-      return;
-    }
-    this.usedTick = performance.now();
-    connection.usedTick = this.usedTick;
-    this.#idle.push(connection);
-  }
-
-  /** The other side closed a connection. */
-  lost(connection: Http1Connection): void {
-    const at = this.#idle.indexOf(connection);
-    if (at !== -1) this.#idle.splice(at, 1);
-  }
-
-  /** Lets go of connections that were not needed for a while. */
-  trim(nowTick: number): void {
-    let stale = 0;
-    while (stale < this.#idle.length && nowTick - this.#idle[stale]!.usedTick > IDLE_MS) stale++;
-    for (const connection of this.#idle.splice(0, stale)) connection.close();
-  }
-
-  close(): void {
-    this.#closed = true;
-    for (const connection of this.#idle.splice(0)) connection.close();
+  constructor(key: string) {
+    this.key = key;
   }
 }
 

@@ -12,6 +12,8 @@ import type { Connection, UpstreamCall, UpstreamHandler } from '../http1/upstrea
 
 /** Who gave an address, where it matters only that somebody did. */
 export const TENANT = 'org-1';
+/** Whose calls these are, where all are of one. */
+export const OWNER = 'org-1';
 
 /** Dials this machine, also for tenants. */
 export function localDialer(over: Partial<DialerOptions> = {}): Dialer {

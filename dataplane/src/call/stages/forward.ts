@@ -32,7 +32,8 @@ export function createForward(
       return DONE;
     }
     const tenant = upstream.tenantAddress ? context.orgId : null;
-    const connection = pools.acquire(upstream.origin, tenant);
+    const owner = upstream.tenantAddress ? upstream.accountId : context.orgId;
+    const connection = pools.acquire(upstream.origin, tenant, owner);
     const relay = new Relay(x, support);
     x.connection = connection;
     x.upstreamWork = relay;

@@ -287,8 +287,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: 'const key = tenant === null ? origin : `tenants ${origin}`;',
-      put: 'const key = origin;',
+      find: 'const key = tenant === null ? `${owner} ${origin}` : `tenants ${owner} ${origin}`;',
+      put: 'const key = `${owner} ${origin}`;',
       bug: 'guarded and direct connections to one origin share a pool',
     },
     {
@@ -299,9 +299,21 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: '      if (pool.busy > 0) continue;\n',
+      find: 'else if (this.#free.size > this.#freeMax) this.#closeLongestFree();',
       put: '',
-      bug: 'making room ends calls under way',
+      bug: 'free connections are not bounded',
+    },
+    {
+      file: POOLS,
+      find: 'if (pool.free.length > Math.ceil(this.#freeMax * POOL_SHARE)) pool.free[0]!.close();',
+      put: 'if (false) {}',
+      bug: 'the free connections of one organization leave no others',
+    },
+    {
+      file: 'dataplane/src/http1/http1-connection.ts',
+      find: 'if (!this.#isSent) this.#closes = true;',
+      put: '',
+      bug: 'a call follows an answer that began before the request was sent',
     },
     {
       file: POOLS,

@@ -1,0 +1,97 @@
+/**
+ * What connections apart for each organization cost: 1 000 organizations with a call each 30 s to one TLS origin, over one
+ * shared pool and over a pool for each. Handshakes, CPU and sockets. Run: `node bench/dist/upstream-pools.js` (3 minutes).
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { UpstreamPools } from '@acg/dataplane/upstream/pools';
+import {
+  type Certificate,
+  localDialer,
+  makeCertificate,
+  RecordedCall,
+  trust,
+} from '@acg/dataplane/upstream/upstream-call-fixture';
+
+const ORGANIZATIONS = 1_000;
+const PERIOD_MS = 30_000;
+/** The first opens the connections; the others show the steady state. */
+const ROUNDS = 3;
+
+interface ServerFigures {
+  readonly full: number;
+  readonly resumed: number;
+  readonly sockets: number;
+}
+
+/** The origin, in a process of its own. Answers each message with its figures. */
+async function serve(certificate: Certificate): Promise<void> {
+  const counts = { full: 0, resumed: 0, sockets: 0 };
+  const server = createServer({ ...certificate, keepAliveTimeout: 600_000 }, (request, response) => {
+    request.resume();
+    response.setHeader('keep-alive', 'max=1000'); // names no time, as most providers
+    response.end('ok');
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    counts[socket.isSessionReused() ? 'resumed' : 'full']++;
+    counts.sockets++;
+    socket.on('close', () => counts.sockets--);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.on('message', () => process.send!(counts));
+  process.send!((server.address() as AddressInfo).port);
+}
+
+async function ask(server: ChildProcess): Promise<ServerFigures> {
+  server.send('figures');
+  const [figures] = (await once(server, 'message')) as [ServerFigures];
+  return figures;
+}
+
+async function measure(
+  name: string,
+  ownerOf: (organization: number) => string,
+  certificate: Certificate,
+): Promise<void> {
+  const server = fork(fileURLToPath(import.meta.url), [JSON.stringify(certificate)]);
+  const [port] = (await once(server, 'message')) as [number];
+  const pools = new UpstreamPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: localDialer() });
+  let before: ServerFigures = { full: 0, resumed: 0, sockets: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const cpu = process.cpuUsage();
+    const calls: Promise<unknown>[] = [];
+    const startTick = performance.now();
+    for (let organization = 0; organization < ORGANIZATIONS; organization++) {
+      const waitMs = startTick + (organization * PERIOD_MS) / ORGANIZATIONS - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const connection = pools.acquire(`https://localhost:${port}`, null, ownerOf(organization));
+      calls.push(new RecordedCall(connection).ends());
+    }
+    await Promise.all(calls);
+    const { user, system } = process.cpuUsage(cpu);
+    const now = await ask(server);
+    console.log(
+      `${name.padEnd(24)} round ${round + 1}: ${now.full - before.full} full and ${now.resumed - before.resumed} resumed ` +
+        `handshakes, ${now.sockets} sockets, ${Math.round((user + system) / ORGANIZATIONS)} µs CPU a call, ` +
+        `RSS ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`,
+    );
+    before = { ...now };
+  }
+  pools.close();
+  server.kill();
+}
+
+const given = process.argv[2];
+if (given !== undefined) {
+  await serve(JSON.parse(given) as Certificate);
+} else {
+  const certificate = makeCertificate('DNS:localhost,IP:127.0.0.1');
+  trust(certificate);
+  await measure('one pool for all', () => 'all', certificate);
+  await measure('a pool for each', (organization) => `org-${organization}`, certificate);
+}
