@@ -4,6 +4,7 @@
  * the own. The code never stands in an address, so no link can carry somebody else's; the long code works once.
  */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { clientNetwork } from '@acg/base/client-network';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
@@ -16,7 +17,7 @@ import type { LoginReply, OrganizationWithRole } from './schema.js';
 import { holdSession } from './session-store.js';
 import { type Client, ENDED, type Sessions } from './sessions.js';
 import * as store from './store.js';
-import { addressKey, type Throttle } from './throttle.js';
+import type { Throttle } from './throttle.js';
 
 /** No vowels, so no words; nothing that is read for something else. */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -44,7 +45,7 @@ export class DeviceLogin {
   ) {}
 
   async start(client: string, hostname: string, ip: string): Promise<Started> {
-    await this.throttle.count(`device:${addressKey(ip)}`, STARTS_MAX, WINDOW_S, 'device logins from this address');
+    await this.throttle.count(`device:${clientNetwork(ip)}`, STARTS_MAX, WINDOW_S, 'device logins from this address');
     const deviceCode = randomBytes(32).toString('base64url');
     for (let n = 0; n < CODE_TRIES; n++) {
       const userCode = newUserCode();

@@ -3,11 +3,11 @@
  * thread of the pool that files need too); the others wait, address by address in turn.
  */
 import { randomBytes } from 'node:crypto';
+import { clientNetwork } from '@acg/base/client-network';
 import { hash, type Options, verify } from '@node-rs/argon2';
 import { InvalidInput } from '../domain/errors.js';
 import { FairPlaces } from '../domain/fair-places.js';
 import { isGuessedPassword } from './guessed-passwords.js';
-import { addressKey } from './throttle.js';
 
 /** OWASP's first choice for argon2id at 19 MiB (the library's default algorithm is argon2id). */
 const COST: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
@@ -22,14 +22,14 @@ export class PasswordHasher {
   /** For whom is asked: the client's address. Throws {@link InvalidInput} for a password that everybody guesses. */
   async hash(password: string, ip: string): Promise<string> {
     if (isGuessedPassword(password)) throw new InvalidInput('the password is one that many people use: choose another');
-    return this.#places.run(addressKey(ip), () => hash(normalise(password), COST));
+    return this.#places.run(clientNetwork(ip), () => hash(normalise(password), COST));
   }
 
   /** `stored` null (no such user) costs the same time and is always false. */
   async verify(stored: string | null, password: string, ip: string): Promise<boolean> {
     const against = stored ?? (await this.#decoy);
     const work = () => verify(against, normalise(password)).catch(() => false);
-    return (await this.#places.run(addressKey(ip), work)) && stored !== null;
+    return (await this.#places.run(clientNetwork(ip), work)) && stored !== null;
   }
 }
 

@@ -3,7 +3,7 @@
  * over its limit is also remembered in memory until its window ends, so that a flood does not become a flood of queries.
  */
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
+import { clientNetwork } from '@acg/base/client-network';
 import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';
@@ -35,7 +35,7 @@ export class Throttle {
 
   /** All auth endpoints together: 600 requests a minute per address (docs/contract.md#management-api). */
   async countAuthRequest(ip: string): Promise<void> {
-    const key = `address:${addressKey(ip)}`;
+    const key = `address:${clientNetwork(ip)}`;
     const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;
     if (blockedUntilMs > Date.now()) throw tooMany('requests from this address', (blockedUntilMs - Date.now()) / 1000);
     try {
@@ -140,20 +140,5 @@ const tooMany = (what: string, leftS: number): TooManyAttempts => {
 
 /** Hashed, so that the table does not collect the addresses that people mistype. */
 const loginKey = (email: string): string => `login:${createHash('sha256').update(email).digest('base64url')}`;
-const addressLoginKey = (email: string, ip: string): string => `${loginKey(email)}:${addressKey(ip)}`;
+const addressLoginKey = (email: string, ip: string): string => `${loginKey(email)}:${clientNetwork(ip)}`;
 const knownKey = (email: string, ip: string): string => `known-${addressLoginKey(email, ip)}`;
-
-/** An IPv6 customer holds a whole /64; IPv4 in its IPv6 form is the IPv4 address. */
-export function addressKey(ip: string): string {
-  if (!isIPv6(ip)) return ip;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
-  if (mapped !== null) return mapped[1]!;
-  const [head = '', tail] = ip.split('%')[0]!.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill('0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
-}

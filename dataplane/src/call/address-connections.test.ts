@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net';
+import { clientNetworkOfBytes } from '@acg/base/client-network';
 import { expect, test } from 'vitest';
 import { AddressConnections } from './address-connections.js';
 import { connectionsTo, count } from './kernel-connections.js';
-import { networkOf } from './network-of.js';
 
 const v4 = (text: string): Buffer => Buffer.from(text.split('.').map(Number));
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -20,7 +20,7 @@ function scene(perAddressMax = 4) {
     log: { warn: () => void state.warnings++ } as never,
   });
   const open = (address: string): boolean => {
-    const network = networkOf(v4(address));
+    const network = clientNetworkOfBytes(v4(address));
     real.set(network, (real.get(network) ?? 0) + 1); // the kernel knows it first
     const admitted = connections.opened(v4(address), () => address);
     if (!admitted) real.set(network, real.get(network)! - 1);
@@ -59,9 +59,11 @@ test('connections: front proxies are exempt, and where nobody can count nobody i
 
 test('connections: an IPv6 host is its /64, an IPv4 one behind a mapped address is itself', () => {
   const v6 = (hex: string): Buffer => Buffer.from(hex.padEnd(32, '0'), 'hex');
-  expect(networkOf(v6('20010db800010002aaaa'))).toBe(networkOf(v6('20010db800010002bbbb')));
-  expect(networkOf(v6('20010db800010002'))).not.toBe(networkOf(v6('20010db800010003')));
-  expect(networkOf(Buffer.from('00000000000000000000ffffc0000201', 'hex'))).toBe(networkOf(v4('192.0.2.1')));
+  expect(clientNetworkOfBytes(v6('20010db800010002aaaa'))).toBe(clientNetworkOfBytes(v6('20010db800010002bbbb')));
+  expect(clientNetworkOfBytes(v6('20010db800010002'))).not.toBe(clientNetworkOfBytes(v6('20010db800010003')));
+  expect(clientNetworkOfBytes(Buffer.from('00000000000000000000ffffc0000201', 'hex'))).toBe(
+    clientNetworkOfBytes(v4('192.0.2.1')),
+  );
 });
 
 test('connections: the kernel’s tables are read as they are', () => {
@@ -76,7 +78,7 @@ test('connections: the kernel’s tables are read as they are', () => {
   count(table, 8081, counts);
   const mapped = `   0: 0000000000000000FFFF00000100007F:1F91 0000000000000000FFFF0000010200C0:C354 01 0:0 0:0 0 0 0 6`;
   count(mapped, 8081, counts);
-  expect([...counts]).toEqual([[networkOf(v4('192.0.2.1')), 3]]);
+  expect([...counts]).toEqual([[clientNetworkOfBytes(v4('192.0.2.1')), 3]]);
 });
 
 test('connections: the kernel of this machine is understood', async () => {
@@ -89,5 +91,5 @@ test('connections: the kernel of this machine is understood', async () => {
   const counts = await connectionsTo(port);
   client.destroy();
   server.close();
-  if (process.platform === 'linux') expect(counts?.get(networkOf(v4('127.0.0.1')))).toBe(1);
+  if (process.platform === 'linux') expect(counts?.get(clientNetworkOfBytes(v4('127.0.0.1')))).toBe(1);
 });

@@ -3,14 +3,14 @@
  * has ended is only known by asking the kernel, which is done when an address seems to be half-way to its bound. So a
  * count is never too low, and seldom too high for longer than a moment.
  */
+import { clientNetworkOfBytes } from '@acg/base/client-network';
 import type { Logger } from '@acg/base/log';
-import { networkOf } from './network-of.js';
 
 interface AddressConnectionsOptions {
   readonly perAddressMax: number;
   /** The address, as text, is a front proxy or this machine: many clients, or nobody to fear. */
   readonly exempt: (address: string) => boolean;
-  /** Connections by network ({@link networkOf}); null where nobody can tell, which leaves all unbounded. */
+  /** Connections by network ({@link clientNetworkOfBytes}); null where nobody can tell, which leaves all unbounded. */
   readonly recount: () => Promise<ReadonlyMap<string, number> | null>;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -37,7 +37,7 @@ export class AddressConnections {
   /** A connection is there; false: its address has too many. `text` is asked for where it matters. */
   opened(address: Buffer, text: () => string): boolean {
     if (this.#unbounded) return true;
-    const network = networkOf(address);
+    const network = clientNetworkOfBytes(address);
     const { perAddressMax, exempt } = this.#options;
     const count = (this.#counts.get(network) ?? 0) + 1;
     this.#counts.set(network, count);

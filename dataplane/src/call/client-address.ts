@@ -3,17 +3,19 @@ import { ClientAddress as AddressBehindProxies } from '@acg/base/client-address'
 import type { Exchange } from './exchange.js';
 
 export class ClientAddress {
-  /** Null: nobody is trusted. */
-  readonly #behindProxies: AddressBehindProxies | null;
+  readonly #behindProxies: AddressBehindProxies;
+  /** Whether any proxy is trusted: otherwise its header need not be looked for. */
+  readonly #trusts: boolean;
 
   /** `cidrs` were checked when the configuration was read. */
   constructor(cidrs: readonly string[]) {
-    this.#behindProxies = cidrs.length === 0 ? null : new AddressBehindProxies(cidrs);
+    this.#behindProxies = new AddressBehindProxies(cidrs);
+    this.#trusts = cidrs.length > 0;
   }
 
   of(x: Exchange): string {
     const peer = Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1');
-    return this.#behindProxies === null ? peer : this.#behindProxies.of(peer, forwardedFor(x.request.headers));
+    return this.#behindProxies.of(peer, this.#trusts ? forwardedFor(x.request.headers) : null);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Who is connected to a port, by the kernel's own tables: the HTTP server does not say whose connection has ended. */
 import { readFile } from 'node:fs/promises';
-import { networkOf } from './network-of.js';
+import { clientNetworkOfBytes } from '@acg/base/client-network';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const ESTABLISHED = '01';
@@ -22,7 +22,7 @@ export function count(table: string, port: number, counts: Map<string, number>):
   for (const line of table.split('\n')) {
     const [, local = '', remote = '', state] = line.trim().split(/\s+/);
     if (!local.endsWith(ours) || (state !== ESTABLISHED && state !== CLOSE_WAIT)) continue;
-    const network = networkOf(bytesOf(remote.slice(0, remote.indexOf(':'))));
+    const network = clientNetworkOfBytes(bytesOf(remote.slice(0, remote.indexOf(':'))));
     counts.set(network, (counts.get(network) ?? 0) + 1);
   }
 }

@@ -31,6 +31,13 @@ test('unknown tokens: ten seconds’ worth at once, then so many a second, and e
   expect(times(1_000, '192.0.2.1', true)).toBe(200);
 });
 
+test('unknown tokens: IPv4 clients of a listener on :: have an allowance each', () => {
+  const { times } = scene();
+  expect(times(1_000, '0000:0000:0000:0000:0000:ffff:c000:0201', true)).toBe(200);
+  expect(times(10, '0000:0000:0000:0000:0000:ffff:c000:0202', true)).toBe(10);
+  expect(times(10, '::ffff:192.0.2.1', true)).toBe(0);
+});
+
 test('unknown tokens: what an address had under way together counts altogether', () => {
   const { gate, once, clock } = scene();
   const asked = Array.from({ length: 500 }, () => gate.ask('192.0.2.1')).filter(

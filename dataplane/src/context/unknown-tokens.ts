@@ -3,6 +3,7 @@
  * through to the control plane for a while; tokens that the cache knows are never asked about, so they are not affected.
  * As many refusals of callers that nobody knows are answered at once; of further ones it is told that they are a flood.
  */
+import { clientNetwork } from '@acg/base/client-network';
 import { LRUCache } from 'lru-cache';
 
 /** Questions of one address. */
@@ -57,7 +58,7 @@ export class UnknownTokens {
 
   #asker(address: string): Asker {
     const nowMs = this.#nowMs();
-    const network = networkOf(address);
+    const network = clientNetwork(address);
     const known = this.#askers.get(network);
     if (known === undefined) {
       const asker = { allowance: this.#burst, refusals: this.#burst, atMs: nowMs, pending: 0 };
@@ -70,11 +71,4 @@ export class UnknownTokens {
     known.atMs = nowMs;
     return known;
   }
-}
-
-/** An IPv6 host has a whole /64 to call from. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const groups = address.split('::', 1)[0]!.split(':');
-  return `${groups.slice(0, 4).join(':')}::/64`;
 }
