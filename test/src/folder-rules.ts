@@ -33,7 +33,7 @@ const controlplane: FolderRules = {
   http: ['db', 'domain'],
   limits: ['db'],
   events: ['db', 'http'],
-  audit: ['db', 'http'],
+  audit: ['db', 'domain', 'http'],
   dashboard: ['http'],
   mail: ['http'],
   reference: ['http'],

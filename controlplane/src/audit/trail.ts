@@ -1,8 +1,13 @@
-/** The trail of who did what (docs/contract.md#management-api). Written in the transaction that does it. */
+/**
+ * The trail of who did what (docs/contract.md#management-api), written in the transaction of the change. The entry of a
+ * request's actor is also the last check of that actor: the change commits only while session or management token,
+ * membership and role still hold.
+ */
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { JSONValue, Tx } from '../db/sql.js';
-import type { Actor } from '../http/access.js';
+import { Forbidden, Unauthenticated } from '../domain/errors.js';
+import { type Actor, rolesFrom } from '../http/access.js';
 
 /** Field → [before, after]. Secrets are never passed here; a changed one is `["[secret]", "[secret]"]`. */
 export type Changes = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
@@ -12,9 +17,16 @@ interface AuditTarget {
   readonly id: string;
 }
 
-/** Whoever acts, in the organization whose trail it is. */
-type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> & { readonly token?: Actor['token'] };
+/** A request's actor, or a person who proved the own identity in this transaction: such a person is not checked again. */
+type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> &
+  (Pick<Actor, 'role' | 'session' | 'token'> | { readonly session?: never; readonly token?: never });
 
+/**
+ * Throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back, when the actor lost its session, its
+ * token, its membership or a part of its role since the request was authenticated. The rows that say so stay locked until
+ * the commit: a revocation commits before this check, which then fails, or after the whole change. A change that takes
+ * the actor's own rights away records its entry first.
+ */
 export async function recordAudit(
   tx: Tx,
   actor: AuditActor,
@@ -24,11 +36,41 @@ export async function recordAudit(
 ): Promise<void> {
   const { token = null } = actor;
   const [userId, email] = token === null ? [actor.userId, actor.email] : [null, ''];
-  await tx`
+  const rows = await tx`
+    with authority as (${actor.session === undefined ? tx`select 1` : heldAuthority(tx, actor, rolesFrom(actor.role))})
     insert into audit_entries (id, org_id, actor_user_id, actor_email, actor_token_id, actor_token_name, action,
                                target_type, target_id, ip, changes)
-    values (${uuidv7(Date.now())}, ${actor.orgId}, ${userId}, ${email}, ${token?.id ?? null}, ${token?.name ?? null},
-            ${action}, ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)})`;
+    select ${uuidv7(Date.now())}::uuid, ${actor.orgId}::uuid, ${userId}::uuid, ${email}, ${token?.id ?? null}::uuid,
+           ${token?.name ?? null}, ${action}, ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)}::jsonb
+      from authority
+    returning 1`;
+  if (rows.length === 0) await rejectFormerActor(tx, actor as Actor);
+}
+
+/** One row while the actor has one of the roles; locked against its revocation. */
+const heldAuthority = (
+  tx: Tx,
+  { userId, orgId, session, token }: Pick<Actor, 'userId' | 'orgId' | 'session' | 'token'>,
+  roles: readonly string[],
+) => {
+  const member = tx`m.org_id = ${orgId} and m.user_id = ${userId} and m.role = any(${[...roles]})`;
+  if (token !== null) {
+    return tx`
+      select 1 from memberships m join management_tokens t on t.org_id = m.org_id and t.created_by = m.user_id
+       where ${member} and t.id = ${token.id} and (t.expires_at is null or t.expires_at > now())
+         for share of m for key share of t`;
+  }
+  // A token from before sessions were rows: no row of its own to lock.
+  if (session === null) return tx`select 1 from memberships m where ${member} for share of m`;
+  return tx`
+    select 1 from memberships m join sessions s on s.user_id = m.user_id
+     where ${member} and s.id = ${session.id} for share of m for key share of s`;
+};
+
+async function rejectFormerActor(tx: Tx, actor: Actor): Promise<never> {
+  const rows = await tx`${heldAuthority(tx, actor, rolesFrom('viewer'))}`;
+  if (rows.length > 0) throw new Forbidden('your role in this organization was lowered while this call was running');
+  throw new Unauthenticated('this session, token or membership ended while this call was running: log in again');
 }
 
 /** What a user does to the own account concerns each of the user's organizations: one entry in the trail of each. */

@@ -78,7 +78,8 @@ export class DeviceLogin {
         throw new Forbidden(`you are ${org.role} there: a device of yours cannot be ${role}`);
       await devices.approveDevice(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
       const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
-      await recordAudit(tx, { ...actor, orgId }, 'device.approve', { type: 'user', id: user.id }, changes);
+      const there = { ...actor, orgId, role: org.role };
+      await recordAudit(tx, there, 'device.approve', { type: 'user', id: user.id }, changes);
       return device.ip;
     });
     this.mailer.enqueue(deviceMail(actor.email, { ip, role }));

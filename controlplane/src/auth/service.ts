@@ -183,9 +183,11 @@ export class AuthService {
     return this.sql.begin(async (tx) => {
       const user = await store.loadUser(tx, actor.userId);
       const orgs = await store.listOrganizations(tx, actor.userId);
-      if (user === null || !orgs.some((org) => org.id === orgId)) throw new NotFound('organization');
+      const org = orgs.find(({ id }) => id === orgId);
+      if (user === null || org === undefined) throw new NotFound('organization');
+      const there = { ...actor, orgId, role: org.role };
+      await recordAudit(tx, there, 'session.create', { type: 'user', id: actor.userId }, {});
       await store.setActiveOrg(tx, actor.userId, orgId);
-      await recordAudit(tx, { ...actor, orgId }, 'session.create', { type: 'user', id: actor.userId }, {});
       return this.sessions.move(tx, actor, user, orgId, client);
     });
   }

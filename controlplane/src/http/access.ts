@@ -8,6 +8,9 @@ export type Access = 'public' | 'session' | Role;
 /** Roles are ordered: each may do all that the one before it may. */
 export const atLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
+/** The role and all above it. */
+export const rolesFrom = (role: Role): readonly Role[] => ROLES.slice(ROLES.indexOf(role));
+
 export const lower = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a);
 
 /** The session that a request was made in. */
@@ -71,5 +74,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by auth/authenticate.ts on every route that is not public. */
     actor: Actor;
+    /** The request waited for its body or for a place since `actor` was read: a write reads it again. */
+    actorStale: boolean;
   }
 }

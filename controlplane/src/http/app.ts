@@ -10,7 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
-import { AppError, StillRunning, TooManyAttempts } from '../domain/errors.js';
+import { AppError, Conflict, StillRunning, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
 import { STATUS_OF } from './error-map.js';
@@ -28,6 +28,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
 const IDLE_TIMEOUT_MS = 300_000;
 const AWAY_RETRY_AFTER_S = 2;
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Who sends the request, and whether they may call the route. */
 interface Authentication {
@@ -67,6 +68,7 @@ export function createApp(options: AppOptions) {
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');
+  app.decorateRequest('actorStale', false);
   recordRoutes(app);
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
   addBodyRules(app);
@@ -76,10 +78,20 @@ export function createApp(options: AppOptions) {
   );
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
-    if (access !== 'public') request.actor = await options.authenticator.authenticate(request, access);
+    if (access === 'public') return;
+    request.actor = await options.authenticator.authenticate(request, access);
+    // Complete by now: the rights were read while the body was here, so its sender cannot have held it back since.
+    request.actorStale = !request.raw.complete;
   });
   addWriteAllowance(app);
   addRequestTurns(app);
+  app.addHook('preHandler', async (request) => {
+    const { access = 'public' } = request.routeOptions.config;
+    if (access === 'public' || !request.actorStale || READS.has(request.method)) return;
+    const { orgId } = request.actor;
+    request.actor = await options.authenticator.authenticate(request, access);
+    if (request.actor.orgId !== orgId) throw new Conflict('this session moved to another organization: send it again');
+  });
   app.addHook('onResponse', async (request, reply) => {
     options.metrics.observe(request, reply);
     // The pattern, not the address: a query may hold what somebody pasted there by mistake.

@@ -88,7 +88,10 @@ export function addRequestTurns(app: FastifyInstance): void {
     };
     const wait = turn.enter();
     if (wait === null) goOn();
-    else wait.then(goOn, done);
+    else {
+      request.actorStale = true;
+      wait.then(goOn, done);
+    }
   });
   // Its work is done; how long the client takes to read is its own matter.
   app.addHook('onSend', async (request) => leave(request));

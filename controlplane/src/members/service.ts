@@ -112,11 +112,11 @@ export class MemberService {
     return this.sql.begin(async (tx) => {
       const before = await lockMember(tx, actor, id, [role]);
       if (role !== 'owner') await keepLastOwner(tx, actor.orgId, before);
+      await recordAudit(tx, actor, 'member.update', target(before), { role: [before.role, role] });
       await store.setRole(tx, actor.orgId, before, role, actor.userId);
       if (before.status === 'active' && !atLeast(role, before.role)) {
         await store.revokeInvitationsBy(tx, actor.orgId, before.id);
       }
-      await recordAudit(tx, actor, 'member.update', target(before), { role: [before.role, role] });
       return present({ ...before, role });
     });
   }
@@ -126,8 +126,8 @@ export class MemberService {
     await this.sql.begin(async (tx) => {
       const before = await lockMember(tx, actor, id, []);
       await keepLastOwner(tx, actor.orgId, before);
-      await store.removeMember(tx, actor.orgId, before);
       await recordAudit(tx, actor, 'member.remove', target(before), removal(before));
+      await store.removeMember(tx, actor.orgId, before);
     });
   }
 
@@ -138,8 +138,8 @@ export class MemberService {
       const own = await store.loadMember(tx, actor.orgId, actor.userId);
       if (own === null) throw new NotFound('member'); // removed since the request was authenticated
       await keepLastOwner(tx, actor.orgId, own);
+      await recordAudit(tx, { ...actor, role: own.role }, 'member.leave', target(own), removal(own));
       await store.removeMember(tx, actor.orgId, own);
-      await recordAudit(tx, actor, 'member.leave', target(own), removal(own));
     });
   }
 }

@@ -104,9 +104,10 @@ export async function revokeInvitationsBy(tx: Tx, orgId: string, userId: string)
 
 export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
   if (member.status === 'active') {
+    // First: it waits for the member's changes under way (audit/trail.ts), whose tokens and invitations go next.
+    await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await revokeInvitationsBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
-    await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
 }

@@ -186,14 +186,30 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/service.ts',
-      find: `if (user === null || !orgs.some((org) => org.id === orgId)) throw new NotFound('organization');`,
-      put: `if (user === null) throw new NotFound('organization');`,
+      find: `const org = orgs.find(({ id }) => id === orgId);
+      if (user === null`,
+      put: `const org = orgs[0];
+      if (user === null`,
       bug: 'anybody switches into any organization',
       tests: [
         'test/src/controlplane/organizations.test.ts',
         'test/src/controlplane/auth.test.ts',
         'test/src/controlplane/sessions.test.ts',
       ],
+    },
+    {
+      file: 'controlplane/src/audit/trail.ts',
+      find: `if (rows.length === 0) await rejectFormerActor`,
+      put: `if (rows.length > 1) await rejectFormerActor`,
+      bug: 'a change commits although its actor lost the right to it meanwhile',
+      tests: ['test/src/controlplane/held-body.test.ts'],
+    },
+    {
+      file: 'controlplane/src/http/app.ts',
+      find: `request.actorStale = !request.raw.complete;`,
+      put: `request.actorStale = false;`,
+      bug: 'a call acts with the rights that its sender had before it held the body back',
+      tests: ['test/src/controlplane/held-body.test.ts'],
     },
     {
       file: 'controlplane/src/auth/authenticate.ts',

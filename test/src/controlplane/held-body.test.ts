@@ -1,0 +1,179 @@
+/**
+ * A client that holds a request's body back until its rights are gone: no write happens. Nor does one that waited inside of
+ * its transaction, and a revocation waits for the writes that passed their last check before it.
+ */
+import { randomUUID } from 'node:crypto';
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { takesIdempotencyKey } from '@acg/controlplane/auth/idempotency';
+import { expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../control-plane.js';
+import { holdLock, lockWaiters } from '../held-lock.js';
+import { until } from '../until.js';
+import { callExample, covered, exampleOf } from './examples/index.js';
+
+/** Requests that were authenticated and whose body is awaited now. */
+let authenticated = 0;
+const plane = useControlPlane({}, ({ app }) => {
+  app.addHook('preParsing', async () => {
+    authenticated++;
+  });
+});
+
+interface HeldAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends head and first byte; the returned function sends the rest. Resolves once the server has authenticated the call. */
+async function sendHeld(
+  token: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<() => Promise<HeldAnswer>> {
+  const payload = JSON.stringify(body ?? {});
+  const auth = headers.cookie === undefined ? { authorization: `Bearer ${token}` } : {};
+  const length = { 'content-type': 'application/json', 'content-length': String(payload.length) };
+  const before = authenticated;
+  const request: ClientRequest = httpRequest(plane().url + path, {
+    method,
+    headers: { ...auth, ...headers, ...length },
+  });
+  const answer = new Promise<HeldAnswer>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      text(response).then((answered) => resolve({ status: response.statusCode!, body: answered }), reject);
+    });
+  });
+  request.write(payload.slice(0, 1));
+  await until('the call is authenticated', () => authenticated > before);
+  return () => {
+    request.end(payload.slice(1));
+    return answer;
+  };
+}
+
+const REVOCATIONS = {
+  'membership removed': ({ userId, orgId }: Member) =>
+    plane().database.sql`delete from memberships where org_id = ${orgId} and user_id = ${userId}`,
+  'session ended': ({ userId }: Member) => plane().database.sql`delete from sessions where user_id = ${userId}`,
+} as const;
+
+test.each(Object.entries(REVOCATIONS))(
+  '%s while the body was held back: no write of any route happens',
+  async (_how, revoke) => {
+    const writes = covered(plane().service.app.routeTable).filter(
+      ({ method, access }) => method !== 'GET' && access !== 'public',
+    );
+    expect(writes.length).toBeGreaterThan(40);
+    const done: unknown[] = [];
+    for (const route of writes) {
+      const owner = await plane().member('owner');
+      const caller = await plane().member('owner', owner.orgId);
+      const call = await exampleOf(route).prepare({ plane: plane(), owner, caller });
+      let rest: (() => Promise<HeldAnswer>) | null = null;
+      const held: Pick<Member, 'call'> = {
+        async call(method, path, body, headers) {
+          rest = await sendHeld(caller.token, method, path, body, headers);
+          return { status: 0, headers: new Headers(), body: null };
+        },
+      };
+      const key = takesIdempotencyKey(route) ? { 'idempotency-key': randomUUID() } : {};
+      await callExample(held, route, { ...call, headers: { ...key, ...call.headers } });
+      await revoke(caller);
+      const entries = await auditEntries(owner.orgId);
+      const { status, body } = await rest!();
+      if (status !== 401 || (await auditEntries(owner.orgId)) !== entries) {
+        done.push({ route: `${route.method} ${route.url}`, status, body });
+      }
+    }
+    expect(done).toEqual([]);
+  },
+);
+
+async function auditEntries(orgId: string): Promise<number> {
+  const [row] = await plane().database.sql<{ n: number }[]>`
+    select count(*) as n from audit_entries where org_id = ${orgId}`;
+  return row!.n;
+}
+
+test('an admin who was made a viewer while the body was held back mints nothing', async () => {
+  const owner = await plane().member('owner');
+  const admin = await plane().member('admin', owner.orgId);
+  const rest = await sendHeld(admin.token, 'POST', '/v1/api-keys', { name: 'held', scope: 'org' });
+  expect((await owner.call('PATCH', `/v1/members/${admin.userId}`, { role: 'viewer' })).status).toBe(200);
+  expect((await rest()).status).toBe(403);
+  expect((await owner.call('GET', '/v1/api-keys')).body.total).toBe(0);
+});
+
+test('a deleted management token mints nothing with a body that it held back, and is not given a kept answer', async () => {
+  const owner = await plane().member('owner');
+  const { token, secretToken } = (await owner.call('POST', '/v1/management-tokens', { name: 'ci', role: 'admin' }))
+    .body;
+  const key = { 'idempotency-key': randomUUID() };
+  const body = { name: 'ci', scope: 'org' };
+  const first = await plane().call('POST', '/v1/api-keys', { token: secretToken, body, headers: key });
+  expect(first.status).toBe(201);
+  const held = [
+    await sendHeld(secretToken, 'POST', '/v1/api-keys', body),
+    await sendHeld(secretToken, 'POST', '/v1/api-keys', body, key),
+  ];
+  expect((await owner.call('DELETE', `/v1/management-tokens/${token.id}`)).status).toBe(200);
+  for (const rest of held) expect((await rest()).status).toBe(401);
+  expect((await owner.call('GET', '/v1/api-keys')).body.total).toBe(1);
+});
+
+/** What mints something; `path` of a call that waits for a lock of {@link lockProject} inside of its transaction. */
+const MINTS = [
+  ['API key', '/v1/api-keys', {}, (projectId: string) => ({ name: 'k', scope: 'project', projectId })],
+  [
+    'API key, with an Idempotency-Key',
+    '/v1/api-keys',
+    { 'idempotency-key': randomUUID() },
+    (projectId: string) => ({ name: 'k', scope: 'project', projectId }),
+  ],
+  ['management token', '/v1/management-tokens', {}, (projectId: string) => ({ name: 'k', role: 'admin', projectId })],
+  ['agent', '/v1/agents', {}, (projectId: string) => ({ name: 'k', projectId })],
+] as const;
+
+const lockProject = (projectId: string) =>
+  holdLock(plane().database.sql, (tx) => tx`select 1 from projects where id = ${projectId} for update`);
+
+test.each(MINTS)(
+  '%s: not made when the actor was removed while its transaction waited',
+  async (_what, path, headers, bodyOf) => {
+    const owner = await plane().member('owner');
+    const admin = await plane().member('admin', owner.orgId);
+    const { id } = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project;
+    const release = await lockProject(id);
+    const mint = admin.call('POST', path, bodyOf(id), headers);
+    await expect.poll(() => lockWaiters(plane().database.sql)).toBe(1);
+    expect((await owner.call('DELETE', `/v1/members/${admin.userId}`)).status).toBe(200);
+    await release();
+    expect((await mint).status).toBe(401);
+    const [row] = await plane().database.sql<{ n: number }[]>`
+    select (select count(*) from api_keys where org_id = ${owner.orgId})
+         + (select count(*) from management_tokens where org_id = ${owner.orgId})
+         + (select count(*) from agents where org_id = ${owner.orgId}) as n`;
+    expect(row!.n).toBe(0);
+  },
+);
+
+test('a removal waits for a management token that passed its last check, and deletes it', async () => {
+  const { sql } = plane().database;
+  const owner = await plane().member('owner');
+  const admin = await plane().member('admin', owner.orgId);
+  // The answer for the Idempotency-Key is written last of all: this lock holds the call between its check and its commit.
+  const release = await holdLock(sql, (tx) => tx`lock table idempotency_keys in share mode`);
+  const body = { name: 'late', role: 'admin' };
+  const mint = admin.call('POST', '/v1/management-tokens', body, { 'idempotency-key': randomUUID() });
+  await expect.poll(() => lockWaiters(sql)).toBe(1);
+  const removal = owner.call('DELETE', `/v1/members/${admin.userId}`);
+  await expect.poll(() => lockWaiters(sql)).toBe(2);
+  await release();
+  expect((await mint).status).toBe(201);
+  expect((await removal).status).toBe(200);
+  expect((await owner.call('GET', '/v1/management-tokens')).body.total).toBe(0);
+});
