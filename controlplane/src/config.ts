@@ -13,7 +13,19 @@ import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import type { MasterKey } from './accounts/vault.js';
 import type { CircuitConfig } from './circuit/board.js';
 import type { AbuseConfig } from './conclusions/abuse.js';
+import { connectionDefaults, descriptorsMax } from './http/descriptor-budget.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
+
+/** Connections that a port takes: in total, and of one client network. */
+interface PortBounds {
+  readonly max: number;
+  readonly perAddressMax: number;
+}
+
+interface ConnectionBounds {
+  readonly api: PortBounds;
+  readonly grpc: PortBounds;
+}
 
 export interface Config {
   readonly dataDir: string;
@@ -22,6 +34,7 @@ export interface Config {
   /** Null: `/metrics` is served on the API's port. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null;
   readonly grpcListen: string;
+  readonly connections: ConnectionBounds;
   readonly link: LinkSecurity;
   readonly databaseUrl: Secret;
   /** The first encrypts, all decrypt. */
@@ -75,6 +88,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     port,
     metricsListen: readMetricsListen(read),
     grpcListen,
+    connections: readConnectionBounds(read),
     link: readLinkSecurity(read, [grpcListen]),
     databaseUrl: new Secret(databaseUrl),
     masterKeys: readMasterKeys(read),
@@ -119,6 +133,18 @@ function readMetricsListen(read: EnvReader): Config['metricsListen'] {
   if (read.optional('CONTROLPLANE_METRICS_PORT') === null) return null;
   const port = read.int('CONTROLPLANE_METRICS_PORT', { fallback: 0, min: 0, max: 65_535 });
   return { host: read.string('CONTROLPLANE_METRICS_HOST', '127.0.0.1'), port };
+}
+
+const CONNECTIONS_MAX = 1_000_000;
+
+function readConnectionBounds(read: EnvReader): ConnectionBounds {
+  const defaults = connectionDefaults(descriptorsMax());
+  const bounds = (prefix: string, fallback: number): PortBounds => {
+    const max = read.int(`${prefix}_MAX_CONNECTIONS`, { fallback, min: 1, max: CONNECTIONS_MAX });
+    const half = { fallback: Math.ceil(max / 2), min: 1, max: CONNECTIONS_MAX };
+    return { max, perAddressMax: read.int(`${prefix}_MAX_CONNECTIONS_PER_ADDRESS`, half) };
+  };
+  return { api: bounds('CONTROLPLANE', defaults.api), grpc: bounds('GRPC', defaults.link) };
 }
 
 /** Directory of the mails that are not sent by SMTP. */

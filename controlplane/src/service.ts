@@ -26,6 +26,7 @@ import { Health, healthRoutes } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
 import { MetricsPort } from './ops/metrics-port.js';
 import { buildAgents } from './parts/agents.js';
+import { buildConnectionLimits } from './parts/connections.js';
 import { buildLink } from './parts/data-planes.js';
 import { buildEvents } from './parts/events.js';
 import { buildIdentity } from './parts/people.js';
@@ -73,6 +74,8 @@ export function buildService(config: Config, log: Logger): Service {
     answerUnrouted: (request, reply) =>
       site !== null && wantsPage(request) ? sendPage(site, reply, cookie.read(request) !== null) : null,
   });
+  const connections = buildConnectionLimits(config, log, metrics);
+  connections.api.install(app.server);
   const closeApp = boundedClose(app);
   if (site !== null) dashboardRoutes(app, site, cookie);
   guardProjects(app, sql);
@@ -99,6 +102,7 @@ export function buildService(config: Config, log: Logger): Service {
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
   const link = buildLink({
     config,
+    connections: connections.grpc,
     log,
     metrics,
     catalogue,

@@ -14,6 +14,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { GrpcListener } from './listener.js';
 
 const SERVER_OPTIONS = {
   // A data plane that vanished without a word is noticed within 15 s.
@@ -28,11 +29,17 @@ const REFUSED = { code: status.UNAUTHENTICATED, details: 'INTERNAL_TOKEN does no
 
 export class GrpcServer {
   readonly #server = new Server(SERVER_OPTIONS);
-  readonly #security: LinkSecurity;
+  readonly #listener: GrpcListener;
 
-  /** A method without a handler answers UNIMPLEMENTED. */
-  constructor(security: LinkSecurity, handlers: Partial<GatewayHandlers>, log: Logger) {
-    this.#security = security;
+  /** A method without a handler answers UNIMPLEMENTED. `bounds`: on the connections of the port. */
+  constructor(
+    security: LinkSecurity,
+    handlers: Partial<GatewayHandlers>,
+    log: Logger,
+    bounds: ConstructorParameters<typeof GrpcListener>[0],
+  ) {
+    const injector = this.#server.createConnectionInjector(serverCredentials(security));
+    this.#listener = new GrpcListener(bounds, (socket) => injector.injectConnection(socket));
     const guarded: UntypedServiceImplementation = {};
     const refuse = (peer: string): void => log.warn({ peer }, 'gRPC call refused: INTERNAL_TOKEN does not match');
     for (const [name, handler] of Object.entries(handlers)) {
@@ -46,17 +53,12 @@ export class GrpcServer {
 
   /** `listen`: `host:port`, port 0 for any. Rejects when the address cannot be had. */
   async start(listen: string): Promise<{ port: number }> {
-    const port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(listen, serverCredentials(this.#security), (error, bound) => {
-        if (error === null) resolve(bound);
-        else reject(Object.assign(error, { code: 'EADDRINUSE' }));
-      });
-    });
-    return { port };
+    return { port: await this.#listener.listen(listen) };
   }
 
   /** Lets calls under way finish, but no longer than that. End the watches first. */
   async stop(graceMs: number): Promise<void> {
+    this.#listener.close();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
         this.#server.forceShutdown();

@@ -25,6 +25,8 @@ export type App = ReturnType<typeof createApp>;
 
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** For the whole head of a request; the first byte of a connection has a shorter time (http/connection-limits.ts). */
+const HEAD_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
 const IDLE_TIMEOUT_MS = 300_000;
 const AWAY_RETRY_AFTER_S = 2;
@@ -58,6 +60,7 @@ export function createApp(options: AppOptions) {
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
+    http: { headersTimeout: HEAD_TIMEOUT_MS, connectionsCheckingInterval: HEAD_TIMEOUT_MS / 4 },
     // While it stops, what still comes over an open connection is served, and the connection ends with the answer.
     return503OnClosing: false,
     genReqId: () => uuidv7(Date.now()),

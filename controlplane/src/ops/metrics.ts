@@ -69,6 +69,18 @@ export class Metrics {
     });
   }
 
+  /** A counter whose label has only those values; the returned function counts one. Each value is shown from 0 on. */
+  counter<Value extends string>(
+    name: string,
+    help: string,
+    label: string,
+    values: readonly Value[],
+  ): (value: Value) => void {
+    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
+    for (const value of values) counter.inc({ [label]: value }, 0);
+    return (value) => counter.inc({ [label]: value });
+  }
+
   /** Counts one finished request. */
   observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE;

@@ -7,6 +7,7 @@ import { resolveHandlers } from '../contexts/resolve-token-handler.js';
 import { ContextService } from '../contexts/service.js';
 import type { Pools } from '../db/pools.js';
 import { GrpcServer } from '../grpc/server.js';
+import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { watchHandler } from '../watch/watch-handler.js';
@@ -14,6 +15,8 @@ import { type Greeting, WatchHub } from '../watch/watch-hub.js';
 
 interface LinkParts {
   readonly config: Config;
+  /** Bounds the connections of the gRPC port. */
+  readonly connections: ConnectionLimits;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
@@ -35,7 +38,17 @@ interface Link {
 
 const STOP_GRACE_MS = 5_000;
 
-export function buildLink({ config, log, metrics, catalogue, vault, pools, greeting, handlers }: LinkParts): Link {
+export function buildLink({
+  config,
+  connections,
+  log,
+  metrics,
+  catalogue,
+  vault,
+  pools,
+  greeting,
+  handlers,
+}: LinkParts): Link {
   const hub = new WatchHub(pools.feeds, log, greeting, (reason) => {
     if (reason === 'went_back') metrics.countRewind('revisions');
   });
@@ -45,6 +58,7 @@ export function buildLink({ config, log, metrics, catalogue, vault, pools, greet
     config.link,
     { ...handlers, ...resolveHandlers(contexts, log), watch: watchHandler(hub, log) },
     log,
+    connections,
   );
   return {
     hub,

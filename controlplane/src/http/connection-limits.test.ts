@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { ConnectionLimits, type ConnectionRejection } from './connection-limits.js';
+import { connectionDefaults, descriptorsMax } from './descriptor-budget.js';
+
+const servers: Server[] = [];
+const clients: Socket[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy();
+  for (const server of servers.splice(0)) {
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+interface Bounds {
+  readonly connectionsMax?: number;
+  readonly perNetworkMax?: number;
+  readonly firstByteTimeoutMs?: number;
+  readonly exempt?: string;
+}
+
+/** A server with these bounds; clients connect from any address of 127.0.0.0/8, each /24 of which is a network. */
+async function bounded({
+  connectionsMax = 100,
+  perNetworkMax = 100,
+  firstByteTimeoutMs = 60_000,
+  exempt = '',
+}: Bounds) {
+  const rejections: ConnectionRejection[] = [];
+  const warnings: string[] = [];
+  const limits = new ConnectionLimits({
+    port: 'the test port',
+    connectionsMax,
+    perNetworkMax,
+    firstByteTimeoutMs,
+    networkOf: (address) => address.split('.').slice(0, 3).join('.'),
+    isExempt: (address) => address === exempt,
+    onReject: (reason) => rejections.push(reason),
+    log: { warn: (...line: unknown[]) => void warnings.push(String(line[1])) } as never,
+  });
+  const server = createServer();
+  servers.push(server);
+  limits.install(server);
+  server.on('connection', (socket) => {
+    socket.on('error', () => {});
+    if (!socket.destroyed) socket.resume().write('hello');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  /** Null: closed at once. */
+  const open = async (localAddress = '127.0.0.1'): Promise<Socket | null> => {
+    const client = connect({ port, host: '127.0.0.1', localAddress });
+    clients.push(client);
+    client.on('error', () => {});
+    const first = await Promise.race([once(client, 'data'), once(client, 'close')]);
+    return Buffer.isBuffer(first[0]) ? client.resume() : null;
+  };
+  return { limits, rejections, warnings, open };
+}
+
+test('connections beyond the total are closed, and one that ends makes room', async () => {
+  const { limits, rejections, warnings, open } = await bounded({ connectionsMax: 3 });
+  const first = await open();
+  await open();
+  await open();
+  expect(await open()).toBeNull();
+  expect(await open('127.0.1.1')).toBeNull();
+  expect(rejections).toEqual(['total', 'total']);
+  expect(warnings).toEqual(['connection to the test port closed: the port has all connections that it may have']);
+  first!.destroy();
+  await expect.poll(() => limits.open).toBe(2);
+  expect(await open()).not.toBeNull();
+});
+
+test('connections of one network beyond its bound are closed, those of others and of exempt addresses are not', async () => {
+  const { limits, rejections, open } = await bounded({ perNetworkMax: 2, exempt: '127.0.2.1' });
+  const first = await open('127.0.1.1');
+  await open('127.0.1.2');
+  expect(await open('127.0.1.3')).toBeNull();
+  expect(await open('127.0.3.1')).not.toBeNull();
+  for (let n = 0; n < 4; n++) expect(await open('127.0.2.1')).not.toBeNull();
+  expect(rejections).toEqual(['network']);
+  first!.destroy();
+  await expect.poll(() => limits.open).toBe(6);
+  expect(await open('127.0.1.3')).not.toBeNull();
+});
+
+test('a connection without a first byte is closed after its time; one with a byte stays', async () => {
+  const { limits, rejections, open } = await bounded({ firstByteTimeoutMs: 300 });
+  const speaking = await open();
+  speaking!.write('a byte');
+  const silent = await open();
+  await once(silent!, 'close');
+  expect(rejections).toEqual(['idle']);
+  expect(speaking!.destroyed).toBe(false);
+  await expect.poll(() => limits.open).toBe(1);
+});
+
+test.each([
+  [256, { api: 64, link: 64 }],
+  [700, { api: 141, link: 64 }],
+  [1_024, { api: 384, link: 128 }],
+  [20_000, { api: 8_192, link: 1_024 }],
+  [Number.POSITIVE_INFINITY, { api: 8_192, link: 1_024 }],
+])('defaults under a limit of %s descriptors', (descriptors, expected) => {
+  expect(connectionDefaults(descriptors)).toEqual(expected);
+});
+
+test('the limit of this process is known, or there is none', () => {
+  expect(descriptorsMax()).toBeGreaterThan(200);
+});
