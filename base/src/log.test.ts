@@ -9,7 +9,15 @@ test.each([
   ['connect postgres://me:pw@db/x failed', 'connect postgres://[redacted]@db/x failed'],
   ['whsec_abc-DEF_1 leaked', '[redacted] leaked'],
   ['acg_12345678 is a prefix', '[redacted] is a prefix'],
+  [`management token acgm_${'0123456789abcdef'.repeat(4)} used`, 'management token [redacted] used'],
+  [`https://x/reset#token=${'a'.repeat(43)} sent`, 'https://x/reset#token=[redacted] sent'],
+  ['next=%2Freset%23token%3Dabcdefghijklmnopqrstuvwxyz', 'next=%2Freset%23token%3D[redacted]'],
+  ['cookie __Host-acg_session=abcdefghijklmnop; x=1', 'cookie __Host-acg_session=[redacted]; x=1'],
+  ['code BCDF-GHJK typed', 'code [redacted] typed'],
   ['nothing here', 'nothing here'],
+  ['id 01a206b7-b5a4-7e71-8f07-768109ecb7f3', 'id 01a206b7-b5a4-7e71-8f07-768109ecb7f3'],
+  [`sha256 ${'0123456789abcdef'.repeat(4)}`, `sha256 ${'0123456789abcdef'.repeat(4)}`],
+  ['at gateway_control_http_request_duration_seconds', 'at gateway_control_http_request_duration_seconds'],
 ])('log: masks secrets in %j', (text, expected) => {
   expect(maskSecrets(text)).toBe(expected);
 });
@@ -30,15 +38,25 @@ test('log: a secret in the text of a message, of an error or of its cause is mas
   expect(linesOf((log) => log.error({ err: error }, 'failed'))).not.toContain(TOKEN);
 });
 
-test.each(['authorization', 'password', 'token', 'secret', 'secretKey', 'credentials', 'apiKey', 'cookie'])(
-  'log: a field named %s is redacted at the top, and one and two levels down',
-  (name) => {
-    const value = 'plain text that no pattern knows';
-    for (const fields of [{ [name]: value }, { a: { [name]: value } }, { a: { b: { [name]: value } } }]) {
-      expect(linesOf((log) => log.info(fields, 'seen'))).not.toContain(value);
-    }
-  },
-);
+test.each([
+  'authorization',
+  'password',
+  'newPassword',
+  'token',
+  'secretToken',
+  'secret',
+  'secretKey',
+  'credentials',
+  'apiKey',
+  'cookie',
+  'deviceCode',
+  'invitationUrl',
+])('log: a field named %s is redacted at the top, and one and two levels down', (name) => {
+  const value = 'plain text that no pattern knows';
+  for (const fields of [{ [name]: value }, { a: { [name]: value } }, { a: { b: { [name]: value } } }]) {
+    expect(linesOf((log) => log.info(fields, 'seen'))).not.toContain(value);
+  }
+});
 
 test('log: a child logger masks like its parent', () => {
   expect(linesOf((log) => log.child({ token: 'plain text' }).info(`uses ${TOKEN}`))).not.toMatch(/plain text|acg_0/);

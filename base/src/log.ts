@@ -1,6 +1,7 @@
 /**
  * Structured logs (pino, JSON lines on stdout). Whatever is logged passes two nets: known field names are redacted by
- * path, and anything that looks like a gateway token, JWT, webhook secret or bearer credential is masked in the text.
+ * path, and anything that looks like a token or secret that this product creates, or like a bearer credential, is masked
+ * in the text.
  */
 import { type Logger, pino } from 'pino';
 import { ignore } from './ignore.js';
@@ -11,16 +12,42 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Of lines that their reader has not taken, in memory; what comes then is lost, and counted. */
 const WAITING_BYTES_MAX = 1_048_576;
-const FIELDS = ['authorization', 'password', 'token', 'secret', 'secretKey', 'credentials', 'apiKey', 'cookie'];
+const FIELDS = [
+  'authorization',
+  'password',
+  'currentPassword',
+  'newPassword',
+  'token',
+  'secretToken',
+  'secret',
+  'secretKey',
+  'credentials',
+  'apiKey',
+  'cookie',
+  'set-cookie',
+  'deviceCode',
+  'userCode',
+  'invitationUrl',
+];
 const SECRET_TEXT =
-  /acg_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
+  /acgm?_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
+
+/**
+ * Tokens without a prefix: 32 random bytes in base64url, which has letters of both cases and a digit in 998 of 1000 (links
+ * in mails, cookies, device codes), and the short code of a device. What follows `%3D` in an encoded URL counts, too.
+ */
+const OPAQUE_TOKEN =
+  /(?:(?<![\w-])|(?<=%[0-9A-Fa-f]{2}))(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}\d)[\w-]{43}(?![\w-])|\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b/g;
+/** Where such tokens stand: without regard to their letters. */
+const NAMED_TOKEN = /((?:[?&#]|%3F|%26|%23)token(?:=|%3D)|acg_session=)[\w-]{8,}/gi;
 
 /** Masks secrets inside free text, such as an error message of a library. */
 export function maskSecrets(text: string): string {
-  return text.replace(SECRET_TEXT, (_match, scheme?: string, url?: string) => {
+  const named = text.replace(SECRET_TEXT, (_match, scheme?: string, url?: string) => {
     if (scheme !== undefined) return `${scheme} [redacted]`;
     return url === undefined ? '[redacted]' : `${url}://[redacted]@`;
   });
+  return named.replace(NAMED_TOKEN, '$1[redacted]').replace(OPAQUE_TOKEN, '[redacted]');
 }
 
 /**
