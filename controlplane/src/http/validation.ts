@@ -42,7 +42,10 @@ interface Validator {
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  const validate = withLowerCaseIds((httpPart === 'body' ? strictAjv : parsingAjv).compile(schema), schema);
+  const validate =
+    httpPart === 'body'
+      ? withLowerCaseIds(strictAjv.compile(schema), schema)
+      : withFiniteNumbers(withLowerCaseIds(parsingAjv.compile(schema), schema), schema);
   compiled.set(schema, validate);
   return validate;
 };
@@ -69,6 +72,34 @@ function withLowerCaseIds(validate: ValidateFunction, schema: object): Validator
   };
   return validator;
 }
+
+/**
+ * Text such as `1e400` is parsed to an infinite number, of which ajv checks no bound; JSON cannot hold one, so bodies need
+ * no such check.
+ */
+function withFiniteNumbers(validate: Validator, schema: object): Validator {
+  const properties = (schema as { properties?: Record<string, object> }).properties ?? {};
+  const validator: Validator = (data) => {
+    const valid = validate(data);
+    validator.errors = validate.errors ?? null;
+    if (!valid) return false;
+    for (const [name, value] of Object.entries(data as Record<string, unknown>)) {
+      if (typeof value !== 'number' || Number.isFinite(value)) continue;
+      validator.errors = [notFinite(name, properties[name] ?? {})];
+      return false;
+    }
+    return true;
+  };
+  return validator;
+}
+
+const notFinite = (name: string, parentSchema: object): ErrorObject => ({
+  keyword: 'type',
+  instancePath: `/${name}`,
+  schemaPath: `#/properties/${name}/type`,
+  params: { type: (parentSchema as { type?: string }).type ?? 'number' },
+  parentSchema,
+});
 
 /** The 400 for a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
