@@ -9,6 +9,7 @@ import { type Access, type Actor, atLeast, lower } from '../http/access.js';
 import { hashCookieSecret, type SessionCookie } from './cookie.js';
 import { hashManagementToken, isManagementToken } from './management-token.js';
 import * as tokenStore from './management-token-store.js';
+import { endIfReused } from './reused-session.js';
 import * as store from './session-store.js';
 import type { SessionTokens } from './session-token.js';
 import { type Client, ENDED } from './sessions.js';
@@ -86,7 +87,11 @@ export class Authenticator {
   async #byToken(request: FastifyRequest, token: string): Promise<Actor> {
     const { userId, orgId, version, id, generation } = this.tokens.verify(token);
     if (id !== null) {
-      return this.#asActor(request, await store.loadBearerSession(this.sql, id, userId, orgId, generation));
+      const session = await store.loadBearerSession(this.sql, id, userId, orgId, generation);
+      if (session === null) {
+        await noted(this.sql.begin((tx) => endIfReused(tx, { id, userId, generation }, request.ip)));
+      }
+      return this.#asActor(request, session);
     }
     const row = await store.loadVersionSession(this.sql, userId, orgId, version);
     if (row === null) throw new Unauthenticated(ENDED);
@@ -108,7 +113,7 @@ export class Authenticator {
 }
 
 /** A database that takes no writes can be read, and to have noted that somebody was here is not worth a refusal. */
-async function noted(mark: Promise<void>): Promise<void> {
+async function noted(mark: Promise<unknown>): Promise<void> {
   try {
     await mark;
   } catch (error) {

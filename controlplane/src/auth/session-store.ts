@@ -9,6 +9,8 @@ export const SESSIONS_MAX = 100;
 export const BROWSER_IDLE_S = 12 * 3_600;
 /** How long the bearer token before the newest one is still good: two tabs refresh at the same time. */
 const PREVIOUS_GENERATION_S = 60;
+/** Of a session with bearer tokens, however often it is refreshed: then its user logs in again. */
+export const BEARER_LIFETIME_S = 30 * 86_400;
 /** A seen session is written down at most so often. */
 const SEEN_INTERVAL_S = 60;
 
@@ -65,6 +67,9 @@ const liveColumns = (sql: Sql | Tx) => sql`
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${SEEN_INTERVAL_S}) as stale`;
 
+/** Its user logged in less than {@link BEARER_LIFETIME_S} ago. */
+const young = (sql: Sql | Tx) => sql`s.created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S})`;
+
 /** Of a bearer token of that generation, in one organization of the user. */
 export async function loadBearerSession(
   sql: Sql,
@@ -77,7 +82,7 @@ export async function loadBearerSession(
     select ${liveColumns(sql)}
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
      where s.id = ${id} and s.user_id = ${userId} and s.kind <> 'browser'
-       and (s.role_max is null or s.org_id = ${orgId})
+       and (s.role_max is null or s.org_id = ${orgId}) and ${young(sql)}
        and (s.generation = ${generation} or (s.generation = ${generation + 1} and s.previous_until > now()))`;
   return row ?? null;
 }
@@ -120,6 +125,13 @@ export async function markAuthenticated(tx: Tx, id: string): Promise<void> {
   await tx`update sessions set authenticated_at = now() where id = ${id}`;
 }
 
+/** What a bearer token says of its session. */
+export interface BearerToken {
+  readonly id: string;
+  readonly userId: string;
+  readonly generation: number;
+}
+
 export interface RefreshedSession {
   /** What the new token carries. */
   readonly generation: number;
@@ -127,32 +139,51 @@ export interface RefreshedSession {
 }
 
 /**
- * Raises the generation for the newest token; for the one before it, while that is good, answers the current one. Null:
- * the token is retired, or the session or the membership has ended.
+ * Raises the generation for the newest token. For the one before it, while that is good, answers the current generation,
+ * but only to the network that refreshed last: two tabs of one client, not a thief. `reused`: somebody else has refreshed
+ * the session. Null: the session or the membership has ended.
  */
 export async function refreshSession(
   tx: Tx,
-  id: string,
-  userId: string,
-  orgId: string,
-  generation: number,
-): Promise<RefreshedSession | null> {
-  const [row] = await tx<{ current: number; previous: boolean; version: number }[]>`
-    select s.generation as current, coalesce(s.previous_until > now(), false) as previous, u.session_version as version
+  { id, userId, orgId, generation }: BearerToken & { readonly orgId: string },
+  network: string,
+): Promise<RefreshedSession | 'reused' | null> {
+  const [row] = await tx<{ current: number; shared: boolean; version: number }[]>`
+    select s.generation as current, u.session_version as version,
+           coalesce(s.previous_until > now() and coalesce(s.refreshed_from = ${network}, true), false) as shared
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
      where s.id = ${id} and s.user_id = ${userId} and s.kind <> 'browser'
-       and (s.role_max is null or s.org_id = ${orgId})
+       and (s.role_max is null or s.org_id = ${orgId}) and ${young(tx)}
        for update of s`;
   if (row === undefined) return null;
-  const { current, previous, version } = row;
+  const { current, shared, version } = row;
   const newest = generation === current;
-  if (!newest && !(generation === current - 1 && previous)) return null;
+  if (!newest && !(generation === current - 1 && shared)) return generation < current ? 'reused' : null;
   await tx`
     update sessions set generation = ${newest ? current + 1 : current},
            previous_until = ${newest ? tx`now() + make_interval(secs => ${PREVIOUS_GENERATION_S})` : tx`previous_until`},
-           expires_at = now() + make_interval(secs => ${SESSION_LIFETIME_S}), last_seen_at = now(), org_id = ${orgId}
+           expires_at = least(now() + make_interval(secs => ${SESSION_LIFETIME_S}),
+                              created_at + make_interval(secs => ${BEARER_LIFETIME_S})),
+           last_seen_at = now(), org_id = ${orgId}, refreshed_from = ${network}
      where id = ${id}`;
   return { generation: newest ? current + 1 : current, version };
+}
+
+/**
+ * A token that was retired is used again: thief and owner cannot be told apart, so nobody has the session any more. Null:
+ * the token is not retired, or is the one before the newest, in its overlap, and `overlap` spares it.
+ */
+export async function endReusedSession(
+  tx: Tx,
+  { id, userId, generation }: BearerToken,
+  overlap: boolean,
+): Promise<{ email: string } | null> {
+  const [row] = await tx<{ email: string }[]>`
+    delete from sessions s using users u
+     where s.id = ${id} and s.user_id = ${userId} and u.id = s.user_id and s.generation > ${generation}
+       and not (s.generation = ${generation + 1} and ${overlap}::boolean and coalesce(s.previous_until > now(), false))
+    returning u.email`;
+  return row ?? null;
 }
 
 /** Only one that is bound to no organization. Null: it has ended, or may not. */
@@ -166,8 +197,8 @@ export async function moveSession(tx: Tx, id: string, orgId: string): Promise<Re
 /** The bearer tokens of that session end, a cookie takes their place. False: it has ended meanwhile. */
 export async function turnIntoBrowser(sql: Sql, id: string, secretHash: Buffer): Promise<boolean> {
   const rows = await sql`
-    update sessions set kind = 'browser', secret_hash = ${secretHash}, generation = generation + 2,
-           previous_until = null, last_seen_at = now(),
+    update sessions set kind = 'browser', secret_hash = ${secretHash}, generation = generation + 1,
+           previous_until = now() + make_interval(secs => ${PREVIOUS_GENERATION_S}), last_seen_at = now(),
            expires_at = now() + make_interval(secs => ${SESSION_LIFETIME_S})
      where id = ${id} and kind <> 'browser' returning 1`;
   return rows.length === 1;
@@ -189,7 +220,8 @@ export interface SessionRow {
 const alive = (sql: Sql | Tx) => sql`
   case when kind = 'browser'
     then expires_at > now() and last_seen_at > now() - make_interval(secs => ${BROWSER_IDLE_S})
-    else expires_at > now() - make_interval(secs => ${REFRESH_GRACE_S}) end`;
+    else expires_at > now() - make_interval(secs => ${REFRESH_GRACE_S})
+         and created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S}) end`;
 
 export async function listSessions(sql: Sql, userId: string, page: Page): Promise<Listed<SessionRow>> {
   const where = sql`user_id = ${userId} and ${alive(sql)}`;

@@ -1,6 +1,7 @@
 /**
  * Sessions: opened by a login, kept alive by refresh, seen and ended by their user. A bearer token is good while its row
- * is there and its generation is the current one; refreshing raises the generation, so a copied token does not live on.
+ * is there and its generation is the current one; refreshing raises the generation, and a token of an earlier one ends
+ * the session, so a copied token does not live on.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordUserAudit } from '../audit/trail.js';
@@ -9,9 +10,11 @@ import { Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Actor, Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import { newCookieSecret } from './cookie.js';
+import { endIfReused } from './reused-session.js';
 import type { SessionInfo } from './session-schema.js';
 import * as store from './session-store.js';
 import type { SessionTokens } from './session-token.js';
+import { addressKey } from './throttle.js';
 
 export const ENDED = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
@@ -69,20 +72,28 @@ export class Sessions {
     return secret;
   }
 
-  /** A new token for one that is valid or expired less than 7 days ago; the old one retires. */
+  /**
+   * A new token for one that is valid or expired less than 7 days ago; the old one retires. A retired one ends the whole
+   * session (reused-session.ts).
+   */
   async refresh(token: string, client: Client): Promise<string> {
     const session = this.tokens.verifyForRefresh(token);
     const { userId, orgId, id, generation } = session;
-    return this.sql.begin(async (tx) => {
+    const refreshed = await this.sql.begin(async (tx) => {
       if (id === null) {
         const holds = await store.loadVersionSession(tx, userId, orgId, session.version);
         if (holds === null) throw new Unauthenticated(ENDED);
         return this.open(tx, { id: userId, sessionVersion: session.version }, orgId, client, { authenticated: false });
       }
-      const refreshed = await store.refreshSession(tx, id, userId, orgId, generation);
-      if (refreshed === null) throw new Unauthenticated(ENDED);
-      return this.tokens.issue({ userId, orgId, id, ...refreshed });
+      const row = { id, userId, orgId, generation };
+      const next = await store.refreshSession(tx, row, addressKey(client.ip));
+      if (next !== null && next !== 'reused') return this.tokens.issue({ userId, orgId, id, ...next });
+      await endIfReused(tx, row, client.ip, next === null);
+      return null;
     });
+    // Outside: what has ended, stays so.
+    if (refreshed === null) throw new Unauthenticated(ENDED);
+    return refreshed;
   }
 
   /** The session acts in another organization from now on; answers a bearer token for it. */

@@ -108,20 +108,80 @@ test('a token names one organization: its user is nobody there, whatever else th
   expect(await me(strangers)).toBe(200);
 });
 
-test('refresh: the old token is good for a minute more and then retired; a copied one does not live on', async () => {
+test('refresh: the old token is good for a minute more, and gets the newest once more', async () => {
   const { token } = await signup();
   const second = (await refresh(token)).body.token;
   expect(claimsOf(second)).toMatchObject({ sid: claimsOf(token).sid, gen: claimsOf(token).gen + 1 });
   expect(await me(token)).toBe(200);
   const tab = (await refresh(token)).body.token; // another tab, with the token before
   expect(claimsOf(tab).gen).toBe(claimsOf(second).gen);
-  await sql()`update sessions set previous_until = now() where id = ${claimsOf(token).sid}`;
-  expect([await me(token), (await refresh(token)).status]).toEqual([401, 401]);
-  expect([await me(second), await me(tab)]).toEqual([200, 200]);
-  const third = (await refresh(tab)).body.token;
-  const fourth = (await refresh(third)).body.token; // two generations on, the minute does not matter
-  expect([await me(second), await me(third), await me(fourth)]).toEqual([401, 200, 200]);
-  expect((await refresh(second)).status).toBe(401);
+  expect([await me(token), await me(second), await me(tab)]).toEqual([200, 200, 200]);
+});
+
+const overlapEnds = (token: string) => sql()`
+  update sessions set previous_until = now() where id = ${claimsOf(token).sid}`;
+const ends = async (userId: string) =>
+  (await sql()`select 1 from audit_entries where action = 'session.end_reused' and actor_user_id = ${userId}`).length;
+
+test.each(['a refresh', 'any call'])(
+  'refresh: a thief who refreshed first loses the session when the owner comes back with %s',
+  async (how) => {
+    const { token, user } = await signup();
+    const thief = (await refresh(token)).body.token;
+    await overlapEnds(token);
+    expect(how === 'a refresh' ? (await refresh(token)).status : await me(token)).toBe(401);
+    expect([await me(thief), (await refresh(thief)).status]).toEqual([401, 401]);
+    expect(await ends(user.id)).toBe(1);
+  },
+);
+
+test('refresh: two generations on, the minute does not matter', async () => {
+  const { token } = await signup();
+  const second = (await refresh(token)).body.token;
+  const third = (await refresh(second)).body.token;
+  expect([await me(second), await me(third)]).toEqual([200, 200]);
+  expect([await me(token), await me(third)]).toEqual([401, 401]);
+});
+
+test('refresh: within the minute, the older token gets nothing in another network, and the session ends', async () => {
+  const { token, user } = await signup();
+  const mine = (await refresh(token)).body.token;
+  await sql()`update sessions set refreshed_from = '203.0.113.9' where id = ${claimsOf(token).sid}`;
+  expect(await me(token)).toBe(200); // a call that was on its way
+  expect((await refresh(token)).status).toBe(401);
+  expect([await me(mine), await me(token), await ends(user.id)]).toEqual([401, 401, 1]);
+});
+
+test('refresh: a session that was refreshed before its network was recorded keeps its overlap', async () => {
+  const { token } = await signup();
+  await refresh(token);
+  await sql()`update sessions set refreshed_from = null where id = ${claimsOf(token).sid}`;
+  expect((await refresh(token)).status).toBe(200);
+});
+
+test('cookie: a thief who turned the token into a cookie loses it when the owner comes back', async () => {
+  const { token, user } = await signup();
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  const exchanged = await plane().call('POST', '/v1/session', { token, body: {}, headers });
+  const cookie = exchanged.headers.get('set-cookie')!.split(';')[0]!;
+  const seen = async () => (await plane().call('GET', '/v1/me', { headers: { cookie } })).status;
+  expect([await me(token), await seen()]).toEqual([401, 200]); // on its way: nothing ends
+  await overlapEnds(token);
+  expect([await me(token), await seen(), await ends(user.id)]).toEqual([401, 401, 1]);
+});
+
+test('refresh: 30 days after the login it ends, however often it was refreshed', async () => {
+  const { token } = await signup();
+  const { sid } = claimsOf(token);
+  const age = (days: number) => sql()`
+    update sessions set created_at = now() - make_interval(days => ${days}) where id = ${sid}`;
+  await age(29);
+  const next = (await refresh(token)).body.token;
+  const [row] = await sql()<{ leftH: number }[]>`
+    select round(extract(epoch from expires_at - now()) / 3600)::int as "leftH" from sessions where id = ${sid}`;
+  expect([await me(next), row!.leftH]).toEqual([200, 24]);
+  await age(30);
+  expect([await me(next), (await refresh(next)).status]).toEqual([401, 401]);
 });
 
 test('refresh: the minute is a minute', async () => {

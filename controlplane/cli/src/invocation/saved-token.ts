@@ -1,7 +1,7 @@
 /**
  * The token of a saved session, over a whole command. It is good for some days and is renewed once half of them are over, so
- * that whoever works every week stays logged in. Renewing retires the token before it: a command that is still under way
- * with that one (`logs -f`, `run`) finds the new one in the file.
+ * that whoever works every week stays logged in. Renewing retires the token before it, and a retired token that is used
+ * again ends the session: so a command that is still under way (`logs -f`) looks into the file before each call.
  */
 import type { Profiles } from '../settings/profiles.js';
 import { tokenLife } from '../settings/token-life.js';
@@ -19,6 +19,8 @@ export class SavedToken {
   #token: string;
   #renewal: Promise<void> | null = null;
   #retryAtMs = 0;
+  /** Tokens of before, all retired: a file that could not be written still has one. */
+  readonly #retired = new Set<string>();
 
   constructor(
     token: string,
@@ -31,6 +33,7 @@ export class SavedToken {
 
   /** For the next call. */
   async current(): Promise<string> {
+    this.replaced();
     const life = tokenLife(this.#token);
     const due = life !== null && Date.now() > (life.fromMs + life.untilMs) / 2 && Date.now() >= this.#retryAtMs;
     if (due) {
@@ -42,12 +45,13 @@ export class SavedToken {
     return this.#token;
   }
 
-  /** After a 401: true when the file has another token meanwhile, which `current` gives from now on. */
+  /** True when the file has another token meanwhile, which `current` gives from now on. */
   replaced(): boolean {
     const { profiles, profile, url } = this.place;
     const saved = profiles.credentials().sessions[profile];
     if (saved === undefined || saved.url !== url || saved.token === this.#token) return false;
-    this.#token = saved.token;
+    if (this.#retired.has(saved.token)) return false;
+    this.#use(saved.token);
     return true;
   }
 
@@ -56,11 +60,15 @@ export class SavedToken {
     if (this.replaced()) return;
     this.#retryAtMs = Date.now() + RETRY_MS;
     try {
-      this.#token = await this.renew(before);
+      this.#use(await this.renew(before));
     } catch {
       return; // the call itself tells whether the session has ended
     }
     const { profiles, profile } = this.place;
     profiles.renewSession(profile, before, this.#token);
+  }
+  #use(token: string): void {
+    this.#retired.add(this.#token);
+    this.#token = token;
   }
 }

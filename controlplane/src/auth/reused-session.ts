@@ -1,0 +1,15 @@
+/**
+ * A retired token that is used again shows that two have the session: its owner, and somebody who copied a token and
+ * refreshed first, or turned it into a cookie. Nobody can tell them apart, so the session ends for both.
+ */
+import { recordUserAudit } from '../audit/trail.js';
+import type { Tx } from '../db/sql.js';
+import { type BearerToken, endReusedSession } from './session-store.js';
+
+/** `overlap`: the token before the newest one is spared for its 60 seconds, as a call may be on its way. */
+export async function endIfReused(tx: Tx, token: BearerToken, ip: string, overlap = true): Promise<void> {
+  const ended = await endReusedSession(tx, token, overlap);
+  if (ended === null) return;
+  const user = { id: token.userId, email: ended.email };
+  await recordUserAudit(tx, user, ip, 'session.end_reused', { session: [token.id, null] });
+}
