@@ -20,10 +20,12 @@ import type { Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
 const INVITATION_LIFETIME_S = 7 * 86_400;
-/** Of one organization; and of all of them together to one recipient, who did not ask for any. */
+/** Of one organization. */
 const INVITATIONS_MAX = 20;
 const INVITATIONS_WINDOW_S = 3_600;
-const RECIPIENT_MAX = 3;
+/** To one recipient, who did not ask for any: of one organization or inviter, and of all of them together. */
+const RECIPIENT_OWN_MAX = 3;
+const RECIPIENT_MAX = 12;
 const RECIPIENT_WINDOW_S = 86_400;
 
 interface Invited {
@@ -97,6 +99,11 @@ export class MemberService {
     await this.#assertMayMail(actor);
     await this.throttle.count(`invite:${actor.orgId}`, INVITATIONS_MAX, INVITATIONS_WINDOW_S, 'invitations');
     const recipient = `invited:${createHash('sha256').update(email).digest('base64url')}`;
+    // Their own first: what they are refused takes nothing from others.
+    for (const own of [actor.orgId, actor.userId]) {
+      const key = `${recipient}:${own}`;
+      await this.throttle.count(key, RECIPIENT_OWN_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
+    }
     await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
   }
 
