@@ -42,6 +42,8 @@ export const AUDIT_ACTIONS = [
   'management_token.delete',
   'organization.create',
   'organization.update',
+  'organization.delete',
+  'organization.restore',
   'organization.suspend_items',
   'suspended_item.keep',
   'suspended_item.revoke',

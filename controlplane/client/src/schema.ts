@@ -661,6 +661,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deleted-orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who deleted or restored which organization
+         * @description Any session, whatever the role.
+         */
+        get: operations["listDeletedOrganizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/event-mail": {
         parameters: {
             query?: never;
@@ -932,8 +952,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete it with all that it holds
-         * @description Role: owner.
+         * Delete it, after seven days in which it can be restored
+         * @description Revokes its gateway tokens at once and deletes everything in it after seven days; until then an owner may restore it. All owners get a mail. Role: owner.
          */
         delete: operations["deleteOrganization"];
         options?: never;
@@ -945,20 +965,20 @@ export interface paths {
         patch: operations["updateOrganization"];
         trace?: never;
     };
-    "/v1/prices": {
+    "/v1/orgs/{id}/restore": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * What calls cost, and where each price comes from
-         * @description Role: viewer or higher.
-         */
-        get: operations["listPrices"];
+        get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Restore it within seven days of its deletion
+         * @description Within seven days of its deletion. Gateway tokens and management tokens stay revoked. Any session, whatever the role.
+         */
+        post: operations["restoreOrganization"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1231,6 +1251,66 @@ export interface paths {
         get: operations["getStatus"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suspended-items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was made before the founder proved the mailbox
+         * @description Role: owner.
+         */
+        get: operations["listSuspendedItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suspended-items/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a suspended item for good
+         * @description Role: owner.
+         */
+        delete: operations["revokeSuspendedItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suspended-items/{id}/keep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a suspended item work again
+         * @description Role: owner.
+         */
+        post: operations["keepSuspendedItem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2029,7 +2109,7 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
              * @enum {string}
              */
             onStoreLoss: "allow" | "refuse";
@@ -2167,10 +2247,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
-             * @enum {string|null}
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @enum {string}
              */
-            onStoreLoss?: "allow" | "refuse" | null;
+            onStoreLoss?: "allow" | "refuse";
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
@@ -2224,10 +2304,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
-             * @enum {string|null}
+             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @enum {string}
              */
-            onStoreLoss?: "allow" | "refuse" | null;
+            onStoreLoss?: "allow" | "refuse";
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
@@ -2631,6 +2711,10 @@ export interface components {
         Deleted: {
             /** @constant */
             deleted: true;
+        };
+        DeletionInput: {
+            /** @description Of the user, asked for again. */
+            password: string;
         };
         Delivery: {
             /** Format: uuid */
@@ -3078,6 +3162,37 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        OrganizationDeletion: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            orgId: string;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            status: "pending" | "restored" | "deleted";
+            requestedBy: {
+                /** Format: uuid */
+                userId: string;
+                email: string;
+            };
+            ip: string;
+            /** Format: date-time */
+            requestedAt: string;
+            /** Format: date-time */
+            purgeAt: string;
+            /** @description Null: it was not restored. */
+            restoredAt: string | null;
+            restoredByEmail: string | null;
+            /** @description Null: everything in it is still there. */
+            deletedAt: string | null;
+        };
+        OrganizationDeletionList: {
+            deletions: components["schemas"]["OrganizationDeletion"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
         OrganizationInput: {
             name: string;
         };
@@ -3097,6 +3212,16 @@ export interface components {
                 slug: string;
                 /** @enum {string} */
                 role: "viewer" | "member" | "admin" | "owner";
+                /**
+                 * Format: date-time
+                 * @description Only while the organization is being deleted: until then an owner may restore it.
+                 */
+                purgeAt?: string;
+                /**
+                 * @description Only to an owner, and only while suspended items wait for a review.
+                 * @constant
+                 */
+                itemsSuspended?: true;
                 /** @description US cents per calendar month over all agents of the organization; null: no budget. */
                 budgetCentsMonthly: number | null;
             };
@@ -3108,6 +3233,16 @@ export interface components {
             slug: string;
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
+            /**
+             * Format: date-time
+             * @description Only while the organization is being deleted: until then an owner may restore it.
+             */
+            purgeAt?: string;
+            /**
+             * @description Only to an owner, and only while suspended items wait for a review.
+             * @constant
+             */
+            itemsSuspended?: true;
         };
         PollDeviceLoginInput: {
             deviceCode: string;
@@ -3132,123 +3267,6 @@ export interface components {
         };
         PreferenceReply: {
             preference: components["schemas"]["Preference"];
-        };
-        PriceListing: {
-            prices: {
-                /** @description Slug. */
-                provider: string;
-                /** @description Null: the price of each request of the provider. `*`: every model without another price. */
-                model: string | null;
-                /**
-                 * @description Where it comes from: the operator’s PRICES_FILE, the prices built into the gateway, its price library; `fallback`: no list knows the model, so it costs what the vendor’s dearest does.
-                 * @enum {string}
-                 */
-                source: "file" | "built_in" | "library" | "fallback";
-                /**
-                 * Format: date
-                 * @description UTC day from which this price holds; null: it is not dated.
-                 */
-                from: string | null;
-                /** @description With source `file`: where it stands and what it names. All other prices are those of the lists. */
-                file: {
-                    /** @description Of PRICES_FILE; 1 is its first line. */
-                    line: number;
-                    fields: string[];
-                } | null;
-                /** @description Prices of PRICES_FILE that begin later. */
-                upcoming: {
-                    /**
-                     * Format: date
-                     * @description UTC.
-                     */
-                    from: string;
-                    /** @description Of PRICES_FILE; 1 is its first line. */
-                    line: number;
-                }[];
-                /** @description In force. What is 0, and a percentage of 100, is left out. */
-                prices: {
-                    /** @description USD per million tokens: uncached input */
-                    inputPerMTok?: number;
-                    /** @description USD per million tokens: output, reasoning included */
-                    outputPerMTok?: number;
-                    /** @description USD per million tokens: input read from a cache */
-                    cachedInputPerMTok?: number;
-                    /** @description USD per million tokens: input written to a cache for 5 minutes */
-                    cacheWritePerMTok?: number;
-                    /** @description USD per million tokens: input written to a cache for 1 hour */
-                    cacheWrite1hPerMTok?: number;
-                    /** @description USD per million tokens: input that is audio */
-                    audioInputPerMTok?: number;
-                    /** @description USD per million tokens: input that is an image */
-                    imageInputPerMTok?: number;
-                    /** @description USD per million tokens: output that is audio */
-                    audioOutputPerMTok?: number;
-                    /** @description USD per million tokens: output that is an image */
-                    imageOutputPerMTok?: number;
-                    /** @description USD for 1000 web searches */
-                    perThousandWebSearchesUsd?: number;
-                    /** @description USD for 1000 file searches */
-                    perThousandFileSearchesUsd?: number;
-                    /** @description USD for one session of a container of 1 GB */
-                    perContainerUsd?: number;
-                    /** @description USD for one answer that ran code */
-                    perCodeSessionUsd?: number;
-                    /** @description USD for one minute of transcribed audio */
-                    perAudioMinuteUsd?: number;
-                    /** @description USD for one second of video */
-                    perVideoSecondUsd?: number;
-                    /** @description USD for one second of video in the larger size */
-                    perLargeVideoSecondUsd?: number;
-                    /** @description USD for a million characters of spoken text */
-                    perMillionCharactersUsd?: number;
-                    /** @description Percent of the token prices: lines of batches */
-                    batchPercent?: number;
-                    /** @description Percent of the token prices: service tier flex */
-                    flexPercent?: number;
-                    /** @description Percent of the token prices: service tier priority */
-                    priorityPercent?: number;
-                    /** @description Percent of the token prices: service tier or speed fast */
-                    fastPercent?: number;
-                    /** @description Percent of the token prices: inference in the US alone */
-                    usPercent?: number;
-                    /** @description USD of each request, beside its tokens. */
-                    perRequestUsd?: number;
-                };
-                /** @description USD of an image, by its size; null: images cost their tokens. */
-                perImageUsd: {
-                    [key: string]: number;
-                } | null;
-                /** @description Prices of the whole request where its prompt, cached tokens counted in, is longer. */
-                bands: {
-                    aboveTokensIn: number;
-                    /** @description USD per million tokens: uncached input */
-                    inputPerMTok?: number;
-                    /** @description USD per million tokens: output, reasoning included */
-                    outputPerMTok?: number;
-                    /** @description USD per million tokens: input read from a cache */
-                    cachedInputPerMTok?: number;
-                    /** @description USD per million tokens: input written to a cache for 5 minutes */
-                    cacheWritePerMTok?: number;
-                    /** @description USD per million tokens: input written to a cache for 1 hour */
-                    cacheWrite1hPerMTok?: number;
-                    /** @description USD per million tokens: input that is audio */
-                    audioInputPerMTok?: number;
-                    /** @description USD per million tokens: input that is an image */
-                    imageInputPerMTok?: number;
-                    /** @description USD per million tokens: output that is audio */
-                    audioOutputPerMTok?: number;
-                    /** @description USD per million tokens: output that is an image */
-                    imageOutputPerMTok?: number;
-                }[];
-            }[];
-            /**
-             * Format: date-time
-             * @description When PRICES_FILE was read last; null: there is none.
-             */
-            fileReadAt: string | null;
-            total: number;
-            limit: number;
-            offset: number;
         };
         Project: {
             /** Format: uuid */
@@ -3397,6 +3415,10 @@ export interface components {
         ResetInput: {
             token: string;
             password: string;
+        };
+        Restored: {
+            /** @constant */
+            restored: true;
         };
         RoleInput: {
             /** @enum {string} */
@@ -3621,6 +3643,29 @@ export interface components {
             expiresIn: number;
             /** @description Seconds between two polls. */
             interval: number;
+        };
+        SuspendedItem: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+            /** @description Of a member or an invitation the address, of a webhook the URL. */
+            name: string;
+            /** @description What else identifies it: role, prefix of the token, events, agent, address. */
+            detail: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            suspendedAt: string;
+        };
+        SuspendedList: {
+            items: components["schemas"]["SuspendedItem"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        SuspendedReply: {
+            item: components["schemas"]["SuspendedItem"];
         };
         SwitchInput: {
             /** Format: uuid */
@@ -3930,6 +3975,7 @@ export type CustomProviderPut = components['schemas']['CustomProviderPut'];
 export type CustomProviderReply = components['schemas']['CustomProviderReply'];
 export type CustomProviderView = components['schemas']['CustomProviderView'];
 export type Deleted = components['schemas']['Deleted'];
+export type DeletionInput = components['schemas']['DeletionInput'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryDetailReply = components['schemas']['DeliveryDetailReply'];
@@ -3967,6 +4013,8 @@ export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberReply = components['schemas']['MemberReply'];
 export type Ok = components['schemas']['Ok'];
+export type OrganizationDeletion = components['schemas']['OrganizationDeletion'];
+export type OrganizationDeletionList = components['schemas']['OrganizationDeletionList'];
 export type OrganizationInput = components['schemas']['OrganizationInput'];
 export type OrganizationPatch = components['schemas']['OrganizationPatch'];
 export type OrganizationReply = components['schemas']['OrganizationReply'];
@@ -3977,7 +4025,6 @@ export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
 export type PreferenceList = components['schemas']['PreferenceList'];
 export type PreferenceReply = components['schemas']['PreferenceReply'];
-export type PriceListing = components['schemas']['PriceListing'];
 export type Project = components['schemas']['Project'];
 export type ProjectInput = components['schemas']['ProjectInput'];
 export type ProjectList = components['schemas']['ProjectList'];
@@ -3997,6 +4044,7 @@ export type RenameInput = components['schemas']['RenameInput'];
 export type ReplayInput = components['schemas']['ReplayInput'];
 export type ReplayReply = components['schemas']['ReplayReply'];
 export type ResetInput = components['schemas']['ResetInput'];
+export type Restored = components['schemas']['Restored'];
 export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
 export type RotationInput = components['schemas']['RotationInput'];
@@ -4016,6 +4064,9 @@ export type SignupInput = components['schemas']['SignupInput'];
 export type SignupReply = components['schemas']['SignupReply'];
 export type StartDeviceLoginInput = components['schemas']['StartDeviceLoginInput'];
 export type StartDeviceLoginReply = components['schemas']['StartDeviceLoginReply'];
+export type SuspendedItem = components['schemas']['SuspendedItem'];
+export type SuspendedList = components['schemas']['SuspendedList'];
+export type SuspendedReply = components['schemas']['SuspendedReply'];
 export type SwitchInput = components['schemas']['SwitchInput'];
 export type SwitchReply = components['schemas']['SwitchReply'];
 export type TestInput = components['schemas']['TestInput'];
@@ -5347,6 +5398,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listDeletedOrganizations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who deleted or restored which organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationDeletionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEventMail: {
         parameters: {
             query?: {
@@ -5892,9 +5971,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeletionInput"];
+            };
+        };
         responses: {
-            /** @description Delete it with all that it holds */
+            /** @description Delete it, after seven days in which it can be restored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5908,6 +5991,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -5947,37 +6032,35 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listPrices: {
+    restoreOrganization: {
         parameters: {
-            query?: {
-                limit?: number;
-                offset?: number;
-                /** @description Slug. */
-                provider?: string;
-                /** @description What calls of exactly this model cost, known or not. */
-                model?: string;
-                /** @description A part of the model’s name, in any case. */
-                search?: string;
-                source?: "file" | "built_in" | "library" | "fallback";
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            header?: never;
-            path?: never;
+            path: {
+                id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What calls cost, and where each price comes from */
-            200: {
+            /** @description Restore it within seven days of its deletion */
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PriceListing"];
+                    "application/json": components["schemas"]["Restored"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -6597,6 +6680,97 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSuspendedItems: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was made before the founder proved the mailbox */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuspendedList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeSuspendedItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a suspended item for good */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    keepSuspendedItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Let a suspended item work again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuspendedReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

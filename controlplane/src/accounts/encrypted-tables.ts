@@ -3,7 +3,14 @@ import type { SealIdentity } from './vault.js';
 
 export interface EncryptedTable {
   /** With the columns id, org_id, key_id, nonce and ciphertext. */
-  readonly name: 'provider_accounts' | 'credentials' | 'webhook_endpoints' | 'webhook_previous_secrets';
+  readonly name:
+    | 'provider_accounts'
+    | 'credentials'
+    | 'webhook_endpoints'
+    | 'webhook_previous_secrets'
+    | 'suspended_accounts'
+    | 'suspended_credentials'
+    | 'suspended_webhooks';
   readonly purpose: SealIdentity['purpose'];
 }
 
@@ -12,4 +19,8 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
+  // Views of suspended_items.
+  { name: 'suspended_accounts', purpose: 'account' },
+  { name: 'suspended_credentials', purpose: 'credential' },
+  { name: 'suspended_webhooks', purpose: 'webhook' },
 ];

@@ -28,6 +28,11 @@ export function bearerToken(request: FastifyRequest): string {
 
 export const clientOf = ({ ip, headers }: FastifyRequest): Client => ({ ip, userAgent: headers['user-agent'] ?? '' });
 
+/** An actor, and when the organization of the request is purged; null: it is not being deleted. */
+interface Located extends Actor {
+  readonly purgeAt: Date | null;
+}
+
 export class Authenticator {
   constructor(
     readonly sql: Sql,
@@ -44,6 +49,12 @@ export class Authenticator {
     if (config.account === true && isBound(actor)) {
       throw new Forbidden('this session was approved for one organization only: log in to change the account');
     }
+    if (actor.purgeAt !== null && access !== 'session' && config.whileDeleted !== true) {
+      throw new Forbidden(
+        `this organization will be deleted at ${actor.purgeAt.toISOString()}: until then an owner restores it with ` +
+          `POST /v1/orgs/${actor.orgId}/restore; its members may switch to another organization`,
+      );
+    }
     if (access !== 'session' && !atLeast(actor.role, access)) {
       throw new Forbidden(`this needs the role ${access} or higher; you are ${actor.role} in this organization`);
     }
@@ -51,7 +62,7 @@ export class Authenticator {
   }
 
   /** Whoever sent the request; throws {@link Unauthenticated} when nobody known did. */
-  async actorOf(request: FastifyRequest): Promise<Actor> {
+  async actorOf(request: FastifyRequest): Promise<Located> {
     const secret = request.headers.authorization === undefined ? this.cookie.read(request) : null;
     if (secret !== null) return this.#byCookie(request, secret);
     const token = bearerToken(request);
@@ -75,16 +86,25 @@ export class Authenticator {
   }
 
   /** With the lower of its role and its creator's role now. */
-  async #byManagementToken({ ip }: FastifyRequest, text: string): Promise<Actor> {
+  async #byManagementToken({ ip }: FastifyRequest, text: string): Promise<Located> {
     const token = await tokenStore.findToken(this.sql, hashManagementToken(text));
     if (token === null) throw new Unauthenticated('this management token is unknown, deleted or expired');
     if (token.stale) await noted(tokenStore.markUsed(this.sql, token.id));
     const { id, name, orgId, projectId, creatorId } = token;
     const role = lower(token.role, token.creatorRole);
-    return { userId: creatorId, orgId, email: '', role, ip, session: null, token: { id, name, projectId } };
+    return {
+      userId: creatorId,
+      orgId,
+      email: '',
+      role,
+      ip,
+      purgeAt: null,
+      session: null,
+      token: { id, name, projectId },
+    };
   }
 
-  async #byToken(request: FastifyRequest, token: string): Promise<Actor> {
+  async #byToken(request: FastifyRequest, token: string): Promise<Located> {
     const { userId, orgId, version, id, generation } = this.tokens.verify(token);
     if (id !== null) {
       const session = await store.loadBearerSession(this.sql, id, userId, orgId, generation);
@@ -98,17 +118,17 @@ export class Authenticator {
     return { userId, orgId, ...row, ip: request.ip, session: null, token: null };
   }
 
-  async #byCookie(request: FastifyRequest, secret: string): Promise<Actor> {
+  async #byCookie(request: FastifyRequest, secret: string): Promise<Located> {
     if (!SAFE_METHODS.has(request.method)) this.cookie.assertOwnPage(request);
     return this.#asActor(request, await store.loadBrowserSession(this.sql, hashCookieSecret(secret)));
   }
 
-  async #asActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<Actor> {
+  async #asActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<Located> {
     if (row === null) throw new Unauthenticated(ENDED);
-    const { userId, orgId, email, id, kind, roleMax, recent } = row;
+    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt } = row;
     if (row.stale) await noted(store.markSeen(this.sql, id));
     const role = roleMax === null ? row.role : lower(row.role, roleMax);
-    return { userId, orgId, email, role, ip, session: { id, kind, roleMax, recent }, token: null };
+    return { userId, orgId, email, role, ip, purgeAt, session: { id, kind, roleMax, recent }, token: null };
   }
 }
 

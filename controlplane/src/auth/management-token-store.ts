@@ -94,13 +94,14 @@ export interface LiveToken {
   readonly stale: boolean;
 }
 
-/** Null: unknown, expired, or its creator is no member any more. */
+/** Null: unknown, expired, its creator is no member any more, or its organization is being deleted. */
 export async function findToken(sql: Sql, tokenHash: Buffer): Promise<LiveToken | null> {
   const [row] = await sql<LiveToken[]>`
     select t.id, t.name, t.org_id as "orgId", t.project_id as "projectId", t.role, t.created_by as "creatorId",
            m.role as "creatorRole",
            coalesce(t.last_used_at < now() - make_interval(secs => ${USED_INTERVAL_S}), true) as stale
       from management_tokens t join memberships m on m.org_id = t.org_id and m.user_id = t.created_by
+      join organizations o on o.id = t.org_id and o.purge_at is null
      where t.token_hash = ${tokenHash} and (t.expires_at is null or t.expires_at > now())`;
   return row ?? null;
 }

@@ -1,17 +1,19 @@
 /** Forgotten passwords and e-mail verification: single-use tokens by mail. */
 import { recordUserAudit } from '../audit/trail.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql, Tx } from '../db/sql.js';
 import { InvalidInput, TooManyAttempts, Unauthenticated } from '../domain/errors.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { Mailer } from '../mail/mailer.js';
-import { resetMail, verifyMail } from '../mail/messages.js';
+import { resetMail, suspendedMail, verifyMail } from '../mail/messages.js';
 import type { Background } from '../ops/background.js';
+import { announceSuspension, NOTHING_SUSPENDED, type Suspended } from '../suspension/service.js';
 import { hashEmailToken, newEmailToken } from './email-token.js';
 import { deleteTokensOf } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import { endSessions } from './session-store.js';
 import * as store from './store.js';
+import { ensureOrganization, takeOver } from './takeover.js';
 import type { Throttle } from './throttle.js';
 
 const RESET_LIFETIME_S = 3_600;
@@ -30,6 +32,8 @@ export class AccountRecovery {
     readonly mailer: Mailer,
     readonly background: Background,
     readonly publicUrl: string,
+    /** Mails leave the server. Else the operator passes links on, and vouches for who gets them (docs/access.md). */
+    readonly mailLeaves: boolean,
   ) {}
 
   /** Returns at once: whether the e-mail is known shows in nothing, not even in the time. */
@@ -44,22 +48,45 @@ export class AccountRecovery {
     });
   }
 
-  /** Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. */
-  async reset(token: string, password: string, ip: string): Promise<void> {
+  /**
+   * Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. `sessionOf`: the user
+   * whose session the caller has; without one, an account that was never confirmed is taken over ({@link takeOver}).
+   */
+  async reset(token: string, password: string, sessionOf: string | null, ip: string): Promise<void> {
     // Hashed before the token is looked up, so that a wrong token takes as long as a right one.
     const passwordHash = await this.hasher.hash(password, ip);
-    await this.sql.begin(async (tx) => {
+    const { user, suspended } = await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
       if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
-      const before = await store.loadUser(tx, userId);
+      const before = (await store.loadUser(tx, userId))!;
+      const taken = before.emailVerifiedAt === null && sessionOf !== userId;
+      // Before the account is locked, as in a login.
+      await this.throttle.proveMailbox(tx, before.email, ip, taken);
       await store.setPassword(tx, userId, passwordHash);
+      const items = taken ? await this.#passOn(tx, before, ip) : NOTHING_SUSPENDED;
       await endSessions(tx, userId, null);
-      // Whoever made an account with an address that nobody had confirmed need not be who reads the mailbox.
-      if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId);
-      const user = await store.markVerified(tx, userId); // the mail has shown who reads that mailbox
-      await this.throttle.forgetFailedLogins(tx, user.email, ip);
-      await recordUserAudit(tx, user, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
+      await store.markVerified(tx, userId); // the mail has shown who reads that mailbox
+      await recordUserAudit(tx, before, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
+      await announceSuspension(tx, items);
+      return { user: before, suspended: items };
     });
+    this.tellSuspended(user.email, suspended);
+  }
+
+  /** Somebody else may have made the account. */
+  async #passOn(tx: Tx, user: store.UserRow, ip: string): Promise<Suspended> {
+    if (!this.mailLeaves) {
+      await deleteTokensOf(tx, user.id);
+      return NOTHING_SUSPENDED;
+    }
+    const suspended = await takeOver(tx, user, ip);
+    await ensureOrganization(tx, user, ip);
+    return suspended;
+  }
+
+  /** Mails the owner of the account that items wait for a review; none: no mail. */
+  tellSuspended(email: string, { items }: Suspended): void {
+    if (items > 0) this.mailer.enqueue(suspendedMail(this.publicUrl, email, items));
   }
 
   /** After signup. */
@@ -88,6 +115,7 @@ export class AccountRecovery {
       const userId = await store.consumeEmailToken(tx, 'verify', hash);
       if (userId === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
       const user = await store.markVerified(tx, userId);
+      await this.throttle.proveMailbox(tx, user.email, ip, false);
       await recordUserAudit(tx, user, ip, 'user.email_verified', { emailVerified: [false, true] });
     });
   }
@@ -95,7 +123,7 @@ export class AccountRecovery {
   async #checkPassword(verification: Buffer, password: string, ip: string): Promise<void> {
     const user = await store.loadUserByEmailToken(this.sql, 'verify', verification);
     if (user === null) throw new InvalidInput(UNKNOWN_VERIFICATION);
-    if (await this.passwords.isOf(user.email, user.passwordHash, password, ip)) return;
+    if (await this.passwords.isOf(user.email, user.passwordHash, password, ip, 'mailbox')) return;
     throw new Unauthenticated('this is not the password of the account: if you did not make it, leave it unconfirmed');
   }
 

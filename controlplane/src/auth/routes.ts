@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Conflict } from '../domain/errors.js';
 import type { App } from '../http/app.js';
-import { bearerToken, clientOf } from './authenticate.js';
+import { type Authenticator, bearerToken, clientOf } from './authenticate.js';
 import type { AccountRecovery } from './recovery.js';
 import {
   AddressInput,
@@ -28,11 +28,12 @@ interface AuthParts {
   readonly sessions: Sessions;
   readonly recovery: AccountRecovery;
   readonly throttle: Throttle;
+  readonly authenticator: Authenticator;
 }
 
 const OK = { ok: true as const };
 
-export function authRoutes(app: App, { auth, sessions, recovery, throttle }: AuthParts): void {
+export function authRoutes(app: App, { auth, sessions, recovery, throttle, authenticator }: AuthParts): void {
   const open = { config: { access: 'public' as const }, onRequest: countAuthRequest(throttle) };
   app.post(
     '/v1/auth/signup',
@@ -73,8 +74,9 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle }: Aut
   app.post(
     '/v1/auth/reset-password',
     { ...open, schema: { body: ResetInput, response: { 200: Ok } } },
-    async ({ body, ip }) => {
-      await recovery.reset(body.token, body.password, ip);
+    async (request) => {
+      const { body, ip } = request;
+      await recovery.reset(body.token, body.password, await authenticator.userOf(request), ip);
       return OK;
     },
   );
@@ -101,7 +103,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle }: Aut
   );
   app.get(
     '/v1/me',
-    { config: { access: 'viewer', project: {} }, schema: { response: { 200: MeReply } } },
+    { config: { access: 'viewer', whileDeleted: true, project: {} }, schema: { response: { 200: MeReply } } },
     async ({ actor }) => auth.me(actor),
   );
 }

@@ -26,7 +26,19 @@ export const VerifyInput = Body({
 
 const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
 const Organization = { id: Uuid, name: Type.String(), slug: Type.String() };
-export const OrganizationWithRole = Type.Object({ ...Organization, role: Role });
+export const OrganizationWithRole = Type.Object({
+  ...Organization,
+  role: Role,
+  purgeAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only while the organization is being deleted: until then an owner may restore it.',
+    }),
+  ),
+  itemsSuspended: Type.Optional(
+    Type.Literal(true, { description: 'Only to an owner, and only while suspended items wait for a review.' }),
+  ),
+});
 export type OrganizationWithRole = Static<typeof OrganizationWithRole>;
 
 export const SignupReply = Type.Object({ token: Type.String(), user: User, org: Type.Object(Organization) });

@@ -3,11 +3,11 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit, recordUserAudit } from '../audit/trail.js';
 import { type Sql, type Tx, violates } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
-import { slugCandidates, slugOf } from '../domain/slug.js';
 import type { Actor, Role } from '../http/access.js';
 import { normaliseEmail } from '../http/schema.js';
-import { insertNamedProject } from '../projects/service.js';
-import { deleteTokensOf, loadToken } from './management-token-store.js';
+import { NOTHING_SUSPENDED, type Suspended } from '../suspension/service.js';
+import { foundOrganization } from './found-organization.js';
+import { loadToken } from './management-token-store.js';
 import type { PasswordCheck } from './password-check.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { AccountRecovery } from './recovery.js';
@@ -16,9 +16,8 @@ import { endSessions, markAuthenticated } from './session-store.js';
 import { type Client, ENDED, type Sessions } from './sessions.js';
 import type { SignupPolicy } from './signup-policy.js';
 import * as store from './store.js';
-import type { Throttle } from './throttle.js';
-
-const FIRST_PROJECT = 'Default';
+import { takeOver } from './takeover.js';
+import type { Proof, Throttle } from './throttle.js';
 
 interface SignupRequest {
   readonly email: string;
@@ -30,16 +29,18 @@ interface SignupRequest {
 /**
  * Somebody who was invited and has proven, by the mail's token, to read that mailbox; and what else that person showed.
  * `new`: the address had no account. `owner`: of the account with that address, by its password or a session.
- * `mailbox`: the account's address was never verified, so whoever made it did not show to own the mailbox.
+ * `mailbox`: the account's address was never verified, so whoever made it did not show to own the mailbox; `founder`: the
+ * person has shown the account's password or a session as well.
  */
 export type Admission =
   | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string; readonly verified: boolean }
-  | { readonly kind: 'owner'; readonly userId: string }
+  | { readonly kind: 'owner'; readonly userId: string /** The link proves the mailbox. */; readonly mailbox: boolean }
   | {
       readonly kind: 'mailbox';
       readonly userId: string;
       readonly passwordHash: string;
       readonly name: string | undefined;
+      readonly founder: boolean;
     };
 
 export class AuthService {
@@ -96,7 +97,10 @@ export class AuthService {
   ): Promise<T> {
     const email = normaliseEmail(request.email);
     const user = await store.loadUserByEmail(this.sql, email);
-    if (!(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password, ip)) || user === null) {
+    if (
+      !(await this.passwords.isOf(email, user?.passwordHash ?? null, request.password, ip, 'none')) ||
+      user === null
+    ) {
       throw new Unauthenticated('wrong e-mail or password');
     }
     const opened = await this.sql.begin(async (tx) => {
@@ -118,10 +122,19 @@ export class AuthService {
 
   /**
    * Makes the person a member. An account whose address was never verified may have been made by somebody else, in wait
-   * for this invitation: it passes to the reader of the mailbox, whose password it gets, and all its sessions and
-   * management tokens end.
+   * for this invitation: it passes to the reader of the mailbox, whose password it gets ({@link takeOver}). The caller announces what was suspended.
    */
-  async admit(tx: Tx, email: string, person: Admission, orgId: string, role: Role): Promise<store.UserRow> {
+  async admit(
+    tx: Tx,
+    { email, orgId, role }: { readonly email: string; readonly orgId: string; readonly role: Role },
+    person: Admission,
+    ip: string,
+  ): Promise<{ user: store.UserRow; suspended: Suspended }> {
+    // Before the account is locked, as in a login.
+    const strangers = person.kind === 'mailbox' && !person.founder;
+    if (person.kind === 'mailbox' || (person.kind === 'owner' && person.mailbox)) {
+      await this.throttle.proveMailbox(tx, email, ip, strangers);
+    }
     const known = await store.lockUserByEmail(tx, email);
     const expected = person.kind === 'new' ? null : person.userId;
     const takenOver = person.kind === 'mailbox';
@@ -129,19 +142,20 @@ export class AuthService {
       throw new Conflict('the account of this address has just changed: try again');
     }
     const userId = known?.id ?? uuidv7(Date.now());
+    let suspended = NOTHING_SUSPENDED;
     if (person.kind === 'new') {
       const { name, passwordHash, verified } = person;
       await insertNewUser(tx, { id: userId, email, name, passwordHash, verified });
     } else if (person.kind === 'mailbox') {
       await store.setPassword(tx, userId, person.passwordHash);
-      await endSessions(tx, userId, null);
-      await deleteTokensOf(tx, userId);
+      if (strangers) suspended = await takeOver(tx, { id: userId, email }, ip);
+      else await endSessions(tx, userId, null);
       await store.markVerified(tx, userId);
       if (person.name !== undefined) await store.setName(tx, userId, person.name);
     }
     await store.insertMembership(tx, orgId, userId, role);
     await store.setActiveOrg(tx, userId, orgId);
-    return (await store.loadUser(tx, userId))!;
+    return { user: (await store.loadUser(tx, userId))!, suspended };
   }
 
   findAccount(email: string): Promise<store.UserRow | null> {
@@ -153,19 +167,29 @@ export class AuthService {
     user: store.UserRow,
     password: string | undefined,
     sessionOf: string | null,
-    ip: string,
+    { ip, proof }: { readonly ip: string; readonly proof: Proof },
   ): Promise<boolean> {
     if (sessionOf === user.id) return true;
     if (password === undefined) return false;
-    return this.passwords.isOf(user.email, user.passwordHash, password, ip);
+    return this.passwords.isOf(user.email, user.passwordHash, password, ip, proof);
+  }
+
+  /** Asks for the password again in a live session, for what cannot be undone. Throws {@link Forbidden} where it is wrong. */
+  async confirmPassword(actor: Actor, password: string): Promise<void> {
+    await this.#provenUser(actor, password, new Forbidden('password is not the password of your account'));
+  }
+
+  async #provenUser(actor: Actor, password: string, wrong: Forbidden): Promise<store.UserRow> {
+    const user = await store.loadUser(this.sql, actor.userId);
+    if (user === null) throw new Unauthenticated(ENDED);
+    if (await this.passwords.isOf(user.email, user.passwordHash, password, actor.ip, 'session')) return user;
+    throw wrong;
   }
 
   /** Ends all other sessions; the mails that were asked for before are dead. */
   async changePassword(actor: Actor, current: string, password: string): Promise<void> {
-    const user = await store.loadUser(this.sql, actor.userId);
-    if (user === null) throw new Unauthenticated(ENDED);
     const wrong = new Forbidden('currentPassword is not the password of this account');
-    if (!(await this.passwords.isOf(user.email, user.passwordHash, current, actor.ip))) throw wrong;
+    const user = await this.#provenUser(actor, current, wrong);
     const passwordHash = await this.hasher.hash(password, actor.ip);
     await this.sql.begin(async (tx) => {
       // Hashing takes its time: a password that was set meanwhile, by whoever reads the mailbox, stays.
@@ -232,7 +256,8 @@ export class AuthService {
 
 async function activeOrganization(tx: Tx, user: store.UserRow, preferredOrgId: string | null) {
   const orgs = await store.listOrganizations(tx, user.id);
-  const active = orgs.find((org) => org.id === preferredOrgId) ?? orgs[0];
+  const live = orgs.filter(({ purgeAt }) => purgeAt === undefined);
+  const active = live.find((org) => org.id === preferredOrgId) ?? live[0] ?? orgs[0];
   if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
   return { active, orgs };
 }
@@ -251,33 +276,4 @@ async function insertNewUser(tx: Tx, user: store.NewUser): Promise<void> {
     if (violates(error, 'users_email_key')) throw new Conflict('this e-mail already has an account: log in instead');
     throw error;
   }
-}
-
-/** An organization with its owner and its first project. */
-export async function foundOrganization(
-  tx: Tx,
-  founder: { readonly id: string; readonly email: string },
-  name: string,
-  ip: string,
-): Promise<{ id: string; name: string; slug: string }> {
-  const org = await insertNamedOrganization(tx, name, founder.id);
-  await store.insertMembership(tx, org.id, founder.id, 'owner');
-  const project = await insertNamedProject(tx, org.id, FIRST_PROJECT);
-  const actor = { userId: founder.id, email: founder.email, orgId: org.id, ip };
-  const changes = { name: [null, org.name], firstProject: [null, project.id] } as const;
-  await recordAudit(tx, actor, 'organization.create', { type: 'organization', id: org.id }, changes);
-  return org;
-}
-
-/** No lock and no scan: each candidate is tried until one is free. */
-async function insertNamedOrganization(
-  tx: Tx,
-  name: string,
-  createdBy: string,
-): Promise<{ id: string; name: string; slug: string }> {
-  const id = uuidv7(Date.now());
-  for (const slug of slugCandidates(slugOf(name, 'org'))) {
-    if (await store.insertOrganization(tx, { id, name, slug, createdBy })) return { id, name, slug };
-  }
-  throw new Conflict('no free slug for this organization name: choose another name');
 }

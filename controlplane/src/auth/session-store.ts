@@ -55,6 +55,8 @@ export interface LiveSession {
   readonly kind: SessionKind;
   readonly roleMax: Role | null;
   readonly recent: boolean;
+  /** Of the organization. */
+  readonly purgeAt: Date | null;
   /** To be written down as seen. */
   readonly stale: boolean;
 }
@@ -62,8 +64,11 @@ export interface LiveSession {
 /** How long after the password was given its holder counts as present. */
 const RECENT_S = 15 * 60;
 
+const purgeAt = (sql: Sql | Tx) => sql`
+  (select purge_at from organizations o where o.id = m.org_id) as "purgeAt"`;
+
 const liveColumns = (sql: Sql | Tx) => sql`
-  u.email, m.role, u.id as "userId", m.org_id as "orgId", s.id, s.kind, s.role_max as "roleMax",
+  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAt(sql)}, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${SEEN_INTERVAL_S}) as stale`;
 
@@ -102,9 +107,9 @@ export async function loadVersionSession(
   userId: string,
   orgId: string,
   version: number,
-): Promise<{ email: string; role: Role } | null> {
-  const [row] = await sql<{ email: string; role: Role }[]>`
-    select u.email, m.role from users u join memberships m on m.user_id = u.id
+): Promise<Pick<LiveSession, 'email' | 'role' | 'purgeAt'> | null> {
+  const [row] = await sql<Pick<LiveSession, 'email' | 'role' | 'purgeAt'>[]>`
+    select u.email, m.role, ${purgeAt(sql)} from users u join memberships m on m.user_id = u.id
      where u.id = ${userId} and m.org_id = ${orgId} and u.session_version = ${version}`;
   return row ?? null;
 }

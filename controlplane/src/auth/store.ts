@@ -62,16 +62,46 @@ export async function insertMembership(tx: Tx, orgId: string, userId: string, ro
   await tx`insert into memberships (org_id, user_id, role) values (${orgId}, ${userId}, ${role})`;
 }
 
-export async function setActiveOrg(tx: Tx, userId: string, orgId: string): Promise<void> {
+export async function setActiveOrg(tx: Tx, userId: string, orgId: string | null): Promise<void> {
   await tx`update users set active_org_id = ${orgId} where id = ${userId}`;
+}
+
+interface OrganizationRow extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsSuspended'> {
+  readonly purgeAt: Date | null;
+  readonly itemsSuspended: boolean;
 }
 
 /** The user's organizations, oldest membership first; more than 1000 are not shown. */
 export async function listOrganizations(sql: Sql | Tx, userId: string): Promise<OrganizationWithRole[]> {
-  return sql<OrganizationWithRole[]>`
-    select o.id, o.name, o.slug, m.role
+  const rows = await sql<OrganizationRow[]>`
+    select o.id, o.name, o.slug, m.role, o.purge_at as "purgeAt",
+           m.role = 'owner' and exists (select from suspended_items s where s.org_id = o.id) as "itemsSuspended"
       from memberships m join organizations o on o.id = m.org_id
      where m.user_id = ${userId} order by m.created_at, o.id limit 1000`;
+  return rows.map(({ purgeAt, itemsSuspended, ...org }) => ({
+    ...org,
+    ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
+    ...(itemsSuspended ? { itemsSuspended } : {}),
+  }));
+}
+
+/** Organizations that the user founded and is still a member of, the oldest first; with the user's role in each. */
+export async function listFounded(tx: Tx, userId: string): Promise<{ id: string; role: Role }[]> {
+  // Founders are recorded since 0012_organizations.sql; before, it was whoever came first.
+  return tx<{ id: string; role: Role }[]>`
+    select o.id, m.role from memberships m join organizations o on o.id = m.org_id
+     where m.user_id = ${userId} and ${userId} = coalesce(o.created_by, (
+             select user_id from memberships f where f.org_id = o.id order by created_at, user_id limit 1))
+     order by o.created_at, o.id`;
+}
+
+export async function deleteMembership(tx: Tx, orgId: string, userId: string): Promise<void> {
+  await tx`delete from memberships where org_id = ${orgId} and user_id = ${userId}`;
+}
+
+/** In all organizations. */
+export async function deleteInvitationsBy(tx: Tx, userId: string): Promise<void> {
+  await tx`delete from invitations where invited_by = ${userId}`;
 }
 
 export type TokenPurpose = 'reset' | 'verify';

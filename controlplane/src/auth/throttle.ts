@@ -20,13 +20,20 @@ const PER_ADDRESS: FailureLimit = {
   windowS: 15 * 60,
   what: 'failed logins for this account from this address',
 };
-/** Many addresses may guess together. It does not hold where the account has signed in: nobody can lock its owner out. */
+/**
+ * Many addresses may guess together. The limit does not hold where the account has signed in or its mailbox was proven.
+ * Requests of strangers count apart from requests that show a session or a mail's token, so that strangers cannot lock
+ * the owner out of those.
+ */
 const PER_ACCOUNT: FailureLimit = { max: 100, windowS: 60 * 60, what: 'failed logins for this account' };
 const KNOWN_ADDRESS_S = 30 * 86_400;
 const ADDRESS_REQUESTS_MAX = 600;
 const ADDRESS_WINDOW_S = 60;
 const BLOCKED_ADDRESSES_MAX = 10_000;
 const PRUNE_ROWS_MAX = 10_000;
+
+/** What a request shows beside a password: nothing, a live session of the account, or the token of a mail to it. */
+export type Proof = 'none' | 'session' | 'mailbox';
 
 export class Throttle {
   readonly #blockedUntilMs = new LRUCache<string, number>({ max: BLOCKED_ADDRESSES_MAX });
@@ -61,9 +68,9 @@ export class Throttle {
   }
 
   /** Throws {@link TooManyAttempts} while there are too many failed logins (docs/contract.md#management-api). */
-  async checkLogin(email: string, ip: string): Promise<void> {
+  async checkLogin(email: string, ip: string, proof: Proof): Promise<void> {
     await this.#check(addressLoginKey(email, ip), PER_ADDRESS);
-    const left = await this.#blockedForS(loginKey(email), PER_ACCOUNT);
+    const left = await this.#blockedForS(accountKey(email, proof), PER_ACCOUNT);
     if (left !== null && !(await this.#knows(email, ip))) throw tooMany(PER_ACCOUNT.what, left);
   }
 
@@ -71,10 +78,10 @@ export class Throttle {
    * Books a failed login; throws {@link TooManyAttempts} when there were too many already. The caller answers 401 only
    * after this returned, so guesses sent in parallel learn no more than guesses in a row.
    */
-  async failLogin(email: string, ip: string): Promise<void> {
+  async failLogin(email: string, ip: string, proof: Proof): Promise<void> {
     const ofAddress = await this.#mark(addressLoginKey(email, ip), PER_ADDRESS);
-    const ofAccount = ofAddress && (await this.#mark(loginKey(email), PER_ACCOUNT));
-    if (!ofAccount) await this.checkLogin(email, ip);
+    const ofAccount = ofAddress && (await this.#mark(accountKey(email, proof), PER_ACCOUNT));
+    if (!ofAccount) await this.checkLogin(email, ip, proof);
   }
 
   /** The owner has proven who it is there: earlier failures from there count no more, and its place is known. */
@@ -86,9 +93,16 @@ export class Throttle {
       on conflict (key) do update set expires_at = excluded.expires_at`;
   }
 
-  /** The owner has set another password: failures count no more, wherever they came from. */
-  async forgetFailedLogins(sql: Sql | Tx, email: string, ip: string): Promise<void> {
-    await sql`delete from throttle_marks where key in (${loginKey(email)}, ${addressLoginKey(email, ip)})`;
+  /**
+   * The owner has shown to read the mailbox, at that address: failures from before count no more, wherever they came
+   * from, and the address is known, so that strangers who go on guessing do not lock it. `strangers`: other people may
+   * have signed in to the account before, so no other address is known any more.
+   */
+  async proveMailbox(sql: Sql | Tx, email: string, ip: string, strangers: boolean): Promise<void> {
+    const keys = (['none', 'session', 'mailbox'] as const).map((proof) => accountKey(email, proof));
+    await sql`delete from throttle_marks where key = any(${keys})`;
+    if (strangers) await sql`delete from throttle_windows where starts_with(key, ${`known-${loginKey(email)}:`})`;
+    await this.proveLogin(sql, email, ip);
   }
 
   /** Removes what has expired. */
@@ -140,5 +154,7 @@ const tooMany = (what: string, leftS: number): TooManyAttempts => {
 
 /** Hashed, so that the table does not collect the addresses that people mistype. */
 const loginKey = (email: string): string => `login:${createHash('sha256').update(email).digest('base64url')}`;
+const accountKey = (email: string, proof: Proof): string =>
+  proof === 'none' ? loginKey(email) : `${proof}-${loginKey(email)}`;
 const addressLoginKey = (email: string, ip: string): string => `${loginKey(email)}:${clientNetwork(ip)}`;
 const knownKey = (email: string, ip: string): string => `known-${addressLoginKey(email, ip)}`;

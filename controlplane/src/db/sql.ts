@@ -64,6 +64,12 @@ export function violates(error: unknown, constraint: string): boolean {
   );
 }
 
+const KEY_VIOLATIONS = new Set([UNIQUE_VIOLATION, '23503']);
+
+/** Whether the error is a violation of any unique or foreign key. */
+export const violatesAnyKey = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && KEY_VIOLATIONS.has(error.code);
+
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 
 /** Postgres stores every character but NUL, which JSON and URLs can carry. */

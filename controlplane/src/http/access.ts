@@ -64,6 +64,8 @@ declare module 'fastify' {
     access?: Access;
     /** Concerns the user's account as a whole: a session that is bound to one organization is refused. */
     account?: true;
+    /** Also in an organization that is being deleted, as every route whose access is `session`. */
+    whileDeleted?: true;
     /** Not for management tokens. Routes whose access is `session` are not either. */
     tokens?: false;
     /** Absent: closed to management tokens of one project. */

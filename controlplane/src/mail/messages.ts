@@ -52,6 +52,51 @@ Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}",
 (without an account: your name and a new password; with one: its password, or the header of one of its sessions)${FOOTER}`,
 });
 
+export const suspendedMail = (publicUrl: string, to: string, items: number): Mail => ({
+  to,
+  purpose: 'suspended',
+  subject: 'Review what was made before',
+  text: `Your account was used before this address was confirmed, maybe by somebody else. So ${items} items in your
+organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials and
+custom providers that were made before. None of them works until you keep it.
+
+Review them now, and keep or revoke each: ${publicUrl}/suspended
+
+On the command line: acg suspended ls\n`,
+});
+
+interface DeletionText {
+  readonly name: string;
+  /** Address of the owner who did it. */
+  readonly by: string;
+  readonly ip: string;
+}
+
+export const deletionMail = (
+  publicUrl: string,
+  to: string,
+  { name, by, ip, purgeAt }: DeletionText & { readonly purgeAt: Date },
+): Mail => ({
+  to,
+  purpose: 'deletion',
+  subject: `${name} will be deleted`,
+  text: `${by} has deleted the organization ${name}, from the address ${ip}.
+
+Its gateway tokens and management tokens were revoked at once, and its calls have stopped. Everything else in it will be
+deleted at ${purgeAt.toISOString()}. Until then any owner can restore it: log in at ${publicUrl}/, or acg org restore.
+
+If this was not agreed, restore it and have ${by} change the password.\n`,
+});
+
+export const restoredMail = (publicUrl: string, to: string, { name, by, ip }: DeletionText): Mail => ({
+  to,
+  purpose: 'restored',
+  subject: `${name} was restored`,
+  text: `${by} has restored the organization ${name}, from the address ${ip}.
+
+Its gateway tokens and management tokens stay revoked: make new ones at ${publicUrl}/.\n`,
+});
+
 /** Nothing of what the device says of itself: a stranger may have chosen it. */
 export const deviceMail = (to: string, { ip, role }: { readonly ip: string; readonly role: string }): Mail => ({
   to,

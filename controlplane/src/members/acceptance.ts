@@ -8,8 +8,10 @@ import type { PasswordHasher } from '../auth/password-hasher.js';
 import type { LoginReply } from '../auth/schema.js';
 import type { Admission, AuthService } from '../auth/service.js';
 import type { Client } from '../auth/sessions.js';
+import type { UserRow } from '../auth/store.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { AccountExists, Forbidden, InvalidInput } from '../domain/errors.js';
+import { announceSuspension } from '../suspension/service.js';
 import { mayGive } from './service.js';
 import * as store from './store.js';
 
@@ -37,18 +39,22 @@ export class InvitationAcceptance {
     if (open === null) throw new InvalidInput(UNKNOWN);
     // Outside of the transaction: hashing waits its turn, and locks must not.
     const person = await this.#whoAccepts(open, request, sessionOf, client.ip);
-    return this.sql.begin(async (tx) => {
+    const { reply, suspended } = await this.sql.begin(async (tx) => {
       await store.lockMembers(tx, open.orgId);
       const invitation = await store.findInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN);
       await assertInviterStillMay(tx, invitation);
       const { orgId, email, role } = invitation;
-      const user = await this.auth.admit(tx, email, person, orgId, role);
+      const { user, suspended } = await this.auth.admit(tx, { email, orgId, role }, person, client.ip);
       await store.deleteInvitation(tx, invitation.id);
       const actor = { userId: user.id, email, orgId, ip: client.ip };
       await recordAudit(tx, actor, 'member.join', { type: 'user', id: user.id }, { role: [null, role] });
-      return this.auth.openSession(tx, user, orgId, client);
+      const reply = await this.auth.openSession(tx, user, orgId, client);
+      await announceSuspension(tx, suspended);
+      return { reply, suspended };
     });
+    this.auth.recovery.tellSuspended(open.email, suspended);
+    return reply;
   }
 
   async #whoAccepts(
@@ -60,7 +66,9 @@ export class InvitationAcceptance {
     const user = await this.auth.findAccount(email);
     // A link that the inviter has seen shows nothing about the mailbox.
     if (user !== null && (linkShown || user.emailVerifiedAt !== null)) {
-      if (await this.auth.provesAccount(user, password, sessionOf, ip)) return { kind: 'owner', userId: user.id };
+      const proof = linkShown ? 'none' : 'mailbox';
+      const proven = await this.auth.provesAccount(user, password, sessionOf, { ip, proof });
+      if (proven) return { kind: 'owner', userId: user.id, mailbox: !linkShown };
       throw new AccountExists('this address has an account already: log in to it first, or give its password');
     }
     if (user === null && name === undefined) {
@@ -72,7 +80,13 @@ export class InvitationAcceptance {
     }
     const passwordHash = await this.hasher.hash(password, ip);
     if (user === null) return { kind: 'new', name: name!, passwordHash, verified: !linkShown };
-    return { kind: 'mailbox', userId: user.id, passwordHash, name };
+    const founder = await this.#isFounder(user, password, sessionOf, ip);
+    return { kind: 'mailbox', userId: user.id, passwordHash, name, founder };
+  }
+
+  /** Whether the reader of the mailbox made the account, too. No failed login: any new password is welcome here. */
+  async #isFounder(user: UserRow, password: string, sessionOf: string | null, ip: string): Promise<boolean> {
+    return sessionOf === user.id || (await this.hasher.verify(user.passwordHash, password, ip));
   }
 }
 

@@ -1,9 +1,20 @@
+import { Type } from 'typebox';
 import type { App } from '../http/app.js';
+import { PageQuery, page } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { OrganizationInput, OrganizationPatch, OrganizationReply, OrganizationSettings } from './schema.js';
+import type { OrganizationDeletions } from './deletion.js';
+import {
+  DeletionInput,
+  OrganizationDeletionList,
+  OrganizationInput,
+  OrganizationPatch,
+  OrganizationReply,
+  OrganizationSettings,
+  Restored,
+} from './schema.js';
 import type { OrganizationService } from './service.js';
 
-export function organizationRoutes(app: App, orgs: OrganizationService): void {
+export function organizationRoutes(app: App, orgs: OrganizationService, deletions: OrganizationDeletions): void {
   app.post(
     '/v1/orgs',
     {
@@ -14,7 +25,10 @@ export function organizationRoutes(app: App, orgs: OrganizationService): void {
   );
   app.get(
     '/v1/orgs/:id',
-    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: OrganizationSettings } } },
+    {
+      config: { access: 'viewer', whileDeleted: true },
+      schema: { params: IdParams, response: { 200: OrganizationSettings } },
+    },
     async ({ actor, params }) => ({ org: await orgs.get(actor, params.id) }),
   );
   app.patch(
@@ -27,10 +41,47 @@ export function organizationRoutes(app: App, orgs: OrganizationService): void {
   );
   app.delete(
     '/v1/orgs/:id',
-    { config: { access: 'owner', tokens: false }, schema: { params: IdParams, response: { 200: Deleted } } },
-    async ({ actor, params }) => {
-      await orgs.delete(actor, params.id);
+    {
+      config: { access: 'owner', tokens: false },
+      schema: {
+        description:
+          'Revokes its gateway tokens at once and deletes everything in it after seven days; until then an owner may ' +
+          'restore it. All owners get a mail.',
+        params: IdParams,
+        body: DeletionInput,
+        response: { 200: Deleted },
+      },
+    },
+    async ({ actor, params, body }) => {
+      await deletions.request(actor, params.id, body.password);
       return { deleted: true as const };
+    },
+  );
+  app.post(
+    '/v1/orgs/:id/restore',
+    {
+      config: { access: 'session', account: true },
+      schema: {
+        description: 'Within seven days of its deletion. Gateway tokens and management tokens stay revoked.',
+        params: IdParams,
+        response: { 201: Restored },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await deletions.restore(actor, params.id);
+      return reply.code(201).send({ restored: true as const });
+    },
+  );
+  app.get(
+    '/v1/deleted-orgs',
+    {
+      config: { access: 'session', account: true },
+      schema: { querystring: Type.Object(PageQuery), response: { 200: OrganizationDeletionList } },
+    },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await deletions.list(actor, { limit, offset });
+      return { deletions: [...rows], total, limit, offset };
     },
   );
 }

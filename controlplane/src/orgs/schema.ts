@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/schema.js';
-import { Body, PublicName } from '../http/schema.js';
+import { PageReply } from '../http/pagination.js';
+import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';
 import { scopeBudgetField } from '../limits/limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
@@ -19,3 +20,27 @@ export const OrganizationSettings = Type.Object({
   org: Type.Object({ ...OrganizationWithRole.properties, budgetCentsMonthly: BudgetCents }),
 });
 export type OrganizationSettings = Static<typeof OrganizationSettings>;
+
+export const DeletionInput = Body({
+  password: Type.String({ maxLength: 256, description: 'Of the user, asked for again.' }),
+});
+export const Restored = Type.Object({ restored: Type.Literal(true) });
+
+const nullable = <T extends typeof Timestamp>(type: T, description: string) =>
+  Type.Union([type, Type.Null()], { description });
+export const OrganizationDeletion = Type.Object({
+  id: Uuid,
+  orgId: Uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  status: Type.Enum(['pending', 'restored', 'deleted']),
+  requestedBy: Type.Object({ userId: Uuid, email: Type.String() }),
+  ip: Type.String(),
+  requestedAt: Timestamp,
+  purgeAt: Timestamp,
+  restoredAt: nullable(Timestamp, 'Null: it was not restored.'),
+  restoredByEmail: Type.Union([Type.String(), Type.Null()]),
+  deletedAt: nullable(Timestamp, 'Null: everything in it is still there.'),
+});
+export type OrganizationDeletion = Static<typeof OrganizationDeletion>;
+export const OrganizationDeletionList = Type.Object({ deletions: Type.Array(OrganizationDeletion), ...PageReply });

@@ -1,15 +1,16 @@
-/** Organizations beside the one of a signup: made, renamed and deleted; rules and transactions. */
+/** Organizations beside the one of a signup: made and changed; rules and transactions. */
 import { recordAudit } from '../audit/trail.js';
+import { foundOrganization } from '../auth/found-organization.js';
 import type { OrganizationWithRole } from '../auth/schema.js';
-import { foundOrganization } from '../auth/service.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
-import type { Actor } from '../http/access.js';
+import type { Actor, Role } from '../http/access.js';
 import { invalidate } from '../watch/invalidate.js';
 import type { OrganizationPatch, OrganizationSettings } from './schema.js';
 import * as store from './store.js';
 
-const CREATED_MAX = 5;
+/** Of one user, besides those that are being deleted. */
+export const CREATED_MAX = 5;
 
 export class OrganizationService {
   constructor(
@@ -33,7 +34,7 @@ export class OrganizationService {
   async get(actor: Actor, id: string): Promise<OrganizationSettings['org']> {
     const row = id === actor.orgId ? await store.loadOrganization(this.sql, id) : null;
     if (row === null) throw new NotFound('organization');
-    return { ...row, role: actor.role };
+    return present(row, actor.role);
   }
 
   /** Only the one that the session is in. */
@@ -48,20 +49,19 @@ export class OrganizationService {
       const changes = Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const]));
       await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, changes);
       if (patch.budgetCentsMonthly !== undefined) await invalidate(tx, [{ kind: 'org', id }]);
-      return { ...after, role: actor.role };
-    });
-  }
-
-  /** For good: its tokens die at once. Not the user's only one: nobody could log in to make another. */
-  async delete(actor: Actor, id: string): Promise<void> {
-    if (id !== actor.orgId) throw new NotFound('organization');
-    await this.sql.begin(async (tx) => {
-      if ((await store.lockOrganization(tx, id)) === null) throw new NotFound('organization');
-      if (await store.isOnlyOrganization(tx, actor.userId)) {
-        throw new Conflict('this is your only organization: join or make another one first');
-      }
-      await store.deleteOrganization(tx, id);
-      await invalidate(tx, [{ kind: 'org', id, endsSessions: true }]);
+      return present(after, actor.role);
     });
   }
 }
+
+const present = (
+  { id, name, slug, budgetCentsMonthly, purgeAt }: store.OrganizationRow,
+  role: Role,
+): OrganizationSettings['org'] => ({
+  id,
+  name,
+  slug,
+  role,
+  budgetCentsMonthly,
+  ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
+});

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.js';
+import type { Role } from '../http/access.js';
 
 export interface OrganizationRow {
   readonly id: string;
@@ -6,13 +7,15 @@ export interface OrganizationRow {
   readonly slug: string;
   /** Null: none. */
   readonly budgetCentsMonthly: number | null;
+  /** Null: it is not being deleted. */
+  readonly purgeAt: Date | null;
 }
 
-/** Of those that still exist. The user's other attempts wait. */
+/** Of those that are not being deleted. The user's other attempts wait. */
 export async function countCreatedBy(tx: Tx, userId: string): Promise<number> {
   await tx`select 1 from users where id = ${userId} for no key update`;
   const [row] = await tx<{ total: number }[]>`
-    select count(*) as total from organizations where created_by = ${userId}`;
+    select count(*) as total from organizations where created_by = ${userId} and purge_at is null`;
   return row!.total;
 }
 
@@ -27,7 +30,7 @@ export async function lockOrganization(tx: Tx, id: string): Promise<Organization
 }
 
 const selectOrganization = (sql: Sql | Tx, id: string) => sql<OrganizationRow[]>`
-  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly" from organizations where id = ${id}`;
+  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", purge_at as "purgeAt" from organizations where id = ${id}`;
 
 export async function updateOrganization(
   tx: Tx,
@@ -38,11 +41,26 @@ export async function updateOrganization(
     update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly} where id = ${id}`;
 }
 
-/** With everything in it; what its agents spent stays in the ledger. */
-export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
-  await tx`delete from organizations where id = ${id}`;
+/** Of the founder of that organization, beside it: those that live, and those that are being deleted. */
+export async function countFounded(tx: Tx, orgId: string): Promise<{ live: number; pending: number }> {
+  const [row] = await tx<{ live: number; pending: number }[]>`
+    select count(*) filter (where o.purge_at is null) as live, count(*) filter (where o.purge_at is not null) as pending
+      from organizations own join organizations o on o.created_by = own.created_by and o.id <> own.id
+     where own.id = ${orgId}`;
+  return row!;
 }
 
+/** Held until the transaction ends. */
+export async function loadRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
+  const [row] = await tx<{ role: Role }[]>`
+    select role from memberships where org_id = ${orgId} and user_id = ${userId} for key share`;
+  return row?.role ?? null;
+}
+
+/** Besides those that are being deleted. */
 export async function isOnlyOrganization(tx: Tx, userId: string): Promise<boolean> {
-  return (await tx`select 1 from memberships where user_id = ${userId} limit 2`).length < 2;
+  const rows = await tx`
+    select 1 from memberships m join organizations o on o.id = m.org_id
+     where m.user_id = ${userId} and o.purge_at is null limit 2`;
+  return rows.length < 2;
 }

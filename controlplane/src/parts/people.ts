@@ -40,9 +40,13 @@ import { MemberService } from '../members/service.js';
 import { pruneInvitations } from '../members/store.js';
 import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
+import { OrganizationDeletions, purgeDue } from '../orgs/deletion.js';
+import { pruneDeletions } from '../orgs/deletion-store.js';
 import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { suspensionRoutes } from '../suspension/routes.js';
+import { SuspensionService } from '../suspension/service.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
 const EVENT_MAIL_INTERVAL_MS = 2_000;
@@ -80,15 +84,27 @@ export function buildIdentity(
   const hasher = new PasswordHasher();
   const throttle = new Throttle(sql);
   const passwords = new PasswordCheck(hasher, throttle);
-  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, config.publicUrl);
+  const mailLeaves = config.smtpUrl !== null;
+  const recovery = new AccountRecovery(
+    sql,
+    hasher,
+    throttle,
+    passwords,
+    mailer,
+    background,
+    config.publicUrl,
+    mailLeaves,
+  );
   const signup = new SignupPolicy(sql, config.signup);
   const sessions = new Sessions(sql, tokens);
   const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup);
   const { version, proxyUrl, publicUrl } = config;
   const mail = config.smtpUrl === null ? 'outbox' : 'smtp';
   configRoutes(app, { version, proxyUrl, publicUrl, mail, standIns }, signup);
-  organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'));
-  authRoutes(app, { auth, sessions, recovery, throttle });
+  const deletions = new OrganizationDeletions(sql, auth, mailer, config.publicUrl, log);
+  organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'), deletions);
+  authRoutes(app, { auth, sessions, recovery, throttle, authenticator });
+  suspensionRoutes(app, new SuspensionService(sql));
   deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);
   devicePageRoute(app);
   managementTokenRoutes(app, new ManagementTokens(sql));
@@ -108,6 +124,8 @@ export function buildIdentity(
     await pruneInvitations(sql);
     await pruneQueue(sql);
     await pruneAudit(sql, config.auditRetentionDays);
+    await pruneDeletions(sql, config.auditRetentionDays);
+    await purgeDue(sql, log);
   };
   return {
     start() {

@@ -4,7 +4,8 @@
  * members want by mail is queued along with it (event-mail/sender.ts).
  *
  * Organizations take turns, and the events of one whose endpoints have enough to do wait: however many one of them makes,
- * the others' come with the next call, and its queue has an end.
+ * the others' come with the next call, and its queue has an end. Events of an organization that is being deleted go to
+ * nobody.
  */
 import { NIL_UUID } from '@acg/base/uuid';
 import type { Sql } from '../db/sql.js';
@@ -58,12 +59,14 @@ export async function fanOut(sql: Sql, after: string | null, pendingMax = PENDIN
         from batch b
         join webhook_endpoints e on e.org_id = b.org_id and e.status = 'active' and b.event = any(e.events)
          and e.created_at <= b.occurred_at
+       where b.org_id not in (select id from organizations where purge_at is not null)
       on conflict (endpoint_id, event_id) do nothing
       returning 1),
     mailed as (
       insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
       select b.org_id, r.user_id, b.id, b.event, b.data, b.occurred_at
         from batch b join event_mail_recipients r on r.org_id = b.org_id and b.event = any(r.events)
+       where b.org_id not in (select id from organizations where purge_at is not null)
       on conflict do nothing),
     marked as (
       update events set fanned_out_at = now() from batch where events.id = batch.id returning 1)

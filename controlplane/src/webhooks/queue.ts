@@ -46,7 +46,7 @@ interface Claim {
 const ENDPOINTS_MAX = 10_000;
 
 /**
- * Due deliveries of active endpoints, organization by organization in turn, the oldest of each first. It walks from
+ * Due deliveries of active endpoints whose organization is not being deleted, organization by organization in turn, the oldest of each first. It walks from
  * endpoint to endpoint through the index of pending deliveries (a loose index scan), so a long queue of one endpoint costs
  * the others nothing; with more endpoints than one claim looks at, the next goes on behind the last, so that none starves.
  */
@@ -64,6 +64,7 @@ export async function claim(sql: Sql, options: ClaimOptions): Promise<Claim> {
       select e.id, e.org_id, coalesce(r.room, ${options.room}::integer) as room,
              coalesce(o.room, ${options.orgRoom}::integer) as org_room
         from waiting w join webhook_endpoints e on e.id = w.endpoint_id and e.status = 'active'
+         and e.org_id not in (select id from organizations where purge_at is not null)
         left join unnest(${options.orgs.map((o) => o.orgId)}::uuid[],
                          ${options.orgs.map((o) => o.room)}::integer[]) as o(org_id, room) on o.org_id = e.org_id
         left join unnest(${options.restricted.map((r) => r.endpointId)}::uuid[],

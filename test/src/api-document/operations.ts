@@ -99,7 +99,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/orgs': org('createOrganization', 'Make another organization'),
   'GET /v1/orgs/:id': org('getOrganization', 'The organization, with its budget'),
   'PATCH /v1/orgs/:id': org('updateOrganization', 'Rename it, or set its budget'),
-  'DELETE /v1/orgs/:id': org('deleteOrganization', 'Delete it with all that it holds'),
+  'DELETE /v1/orgs/:id': org('deleteOrganization', 'Delete it, after seven days in which it can be restored', {
+    statuses: [409, 429],
+  }),
+  'POST /v1/orgs/:id/restore': org('restoreOrganization', 'Restore it within seven days of its deletion', {
+    statuses: [409],
+  }),
+  'GET /v1/deleted-orgs': org('listDeletedOrganizations', 'Who deleted or restored which organization'),
+  'GET /v1/suspended-items': org('listSuspendedItems', 'What was made before the founder proved the mailbox'),
+  'POST /v1/suspended-items/:id/keep': org('keepSuspendedItem', 'Let a suspended item work again', { statuses: [409] }),
+  'DELETE /v1/suspended-items/:id': org('revokeSuspendedItem', 'Delete a suspended item for good'),
 
   'GET /v1/members': member('listMembers', 'Members and open invitations'),
   'POST /v1/members': member('inviteMember', 'Invite an address'),

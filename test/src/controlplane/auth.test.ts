@@ -265,7 +265,7 @@ function recoveryAlone() {
   const mailer = { enqueue: (mail: Mail) => void mails.push(mail) } as unknown as Mailer;
   const [hasher, throttle] = [new PasswordHasher(), new Throttle(sql)];
   const passwords = new PasswordCheck(hasher, throttle);
-  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw');
+  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw', true);
   return { mails, background, recovery };
 }
 

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { type Mail, Mailer, type MailTransport } from '@acg/controlplane/mail/mailer';
 import { outboxTransport, smtpTransport } from '@acg/controlplane/mail/transports';
-import { SMTPServer } from 'smtp-server';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseMail, startControlPlane } from '../control-plane.js';
+import { startSmtpServer } from '../smtp-server.js';
 
 const FROM = 'Gateway <gateway@example.com>';
 const MAIL: Mail = { to: 'ada@example.com', purpose: 'reset', subject: 'Hello', text: 'the token is s3cr3t' };
@@ -20,38 +19,11 @@ afterEach(async () => {
 
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 300_000, interval: 10 });
 
-interface Received {
-  readonly to: string[];
-  readonly source: string;
-  readonly user: string | undefined;
-}
-
-/** A real SMTP server that asks for a login and refuses the first `refusals` mails for now. */
+/** As {@link startSmtpServer}; closed when the test ends. */
 async function smtpServer(refusals = 0) {
-  const received: Received[] = [];
-  let refused = 0;
-  const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
-    allowInsecureAuth: true,
-    disableReverseLookup: true,
-    onAuth: ({ username, password }, _session, done) =>
-      password === 'smtp-pw' ? done(null, { user: username }) : done(new Error('bad login')),
-    onData(stream, session, done) {
-      let source = '';
-      stream.on('data', (chunk: Buffer) => {
-        source += chunk.toString('utf8');
-      });
-      stream.on('end', () => {
-        if (refused++ < refusals) return done(Object.assign(new Error('later please'), { responseCode: 451 }));
-        received.push({ to: session.envelope.rcptTo.map((to) => to.address), source, user: session.user as string });
-        done();
-      });
-    },
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  const { port } = server.server.address() as AddressInfo;
-  return { url: `smtp://gateway:smtp-pw@127.0.0.1:${port}`, received };
+  const server = await startSmtpServer(refusals);
+  cleanups.push(() => server.close());
+  return server;
 }
 
 function collectingLogger() {

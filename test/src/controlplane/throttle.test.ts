@@ -2,6 +2,7 @@ import { Throttle } from '@acg/controlplane/auth/throttle';
 import { expect, test } from 'vitest';
 import { newEmail } from '../conformance/tenant.js';
 import { startControlPlane, useControlPlane } from '../control-plane.js';
+import { until } from '../until.js';
 
 const plane = useControlPlane({ TRUSTED_PROXY_CIDRS: '127.0.0.0/8' });
 
@@ -94,6 +95,79 @@ test('login: after a hundred failures from many addresses only those let in wher
   expect(await login('198.51.100.201', body.password)).toBe(200);
 });
 
+/** Strangers guess from ten addresses until the account is locked wherever it has never signed in. */
+async function lockByStrangers(login: (ip: string, password?: string) => Promise<number>, net: number): Promise<void> {
+  for (let n = 0; n < 110; n++) {
+    const status = await login(`203.0.${net}.${Math.floor(n / 10)}`, `guess number ${n}`);
+    if (status === 429) return;
+  }
+  throw new Error('strangers could not lock the account');
+}
+
+const post = (ip: string, path: string, body: object, token?: string) =>
+  fetch(plane().url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': ip,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+
+test('lock: the address that completes a reset is known, so strangers who go on do not lock it again', async () => {
+  const { email, login } = await person();
+  await lockByStrangers(login, 1);
+  expect(await login('192.0.2.50')).toBe(429);
+  await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
+  const { token } = await plane().mail(email, 'new password');
+  const password = `${PASSWORD}, another`;
+  expect((await post('192.0.2.50', '/v1/auth/reset-password', { token, password })).status).toBe(200);
+  expect(await login('192.0.2.51', password)).toBe(200); // failures from before count no more
+  await lockByStrangers(login, 2);
+  expect(await login('192.0.2.52', password)).toBe(429);
+  expect(await login('192.0.2.50', password)).toBe(200);
+});
+
+test('lock: strangers lock nobody out of what shows a session, or the token of a mail', async () => {
+  const { email, login } = await person();
+  const session = (await plane().call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
+  const confirm = (await plane().mail(email, 'Confirm')).token;
+  await lockByStrangers(login, 3);
+  const change = { currentPassword: PASSWORD, newPassword: `${PASSWORD}, another` };
+  expect((await post('192.0.2.60', '/v1/auth/change-password', change, session)).status).toBe(200);
+  await plane().database.sql`update users set email_verified_at = null where email = ${email}`;
+  await plane().call('POST', '/v1/auth/resend-verification', { body: { email } });
+  const again = await until('a fresh mail is there', async () => {
+    const mail = await plane().mail(email, 'Confirm');
+    return mail.token !== confirm && mail;
+  });
+  const verify = { token: again.token, password: change.newPassword };
+  expect((await post('192.0.2.61', '/v1/auth/verify-email', verify)).status).toBe(200);
+  expect(await login('192.0.2.61', change.newPassword)).toBe(200); // known, by the proof of the mailbox
+  // With a mailed link: the account's password lets it in, however many strangers have guessed.
+  const owner = await plane().member('owner');
+  const invited = (await owner.call('POST', '/v1/members', { email, role: 'viewer' })).body.member.userId;
+  await plane().database.sql`update invitations set link_shown = false where id = ${invited}`;
+  const { token } = await plane().mail(email, 'Invitation');
+  await lockByStrangers(login, 4);
+  const accept = { token, password: change.newPassword };
+  expect((await post('192.0.2.62', '/v1/invitations/accept', accept)).status).toBe(200);
+  expect(await login('192.0.2.62', change.newPassword)).toBe(200);
+});
+
+test('lock: guesses in a stolen session are bounded from however many addresses', async () => {
+  const { email, login } = await person();
+  const session = (await plane().call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
+  const statuses: number[] = [];
+  for (let n = 0; n < 101; n++) {
+    const change = { currentPassword: `guess number ${n}`, newPassword: 'the thief was here' };
+    statuses.push((await post(`203.0.5.${Math.floor(n / 9)}`, '/v1/auth/change-password', change, session)).status);
+  }
+  expect([statuses.filter((status) => status === 403).length, statuses.at(-1)]).toEqual([100, 429]);
+  expect(await login('192.0.2.70')).toBe(200); // the owner still signs in
+});
+
 test('the window of an address begins anew when it has ended; what has ended is pruned', async () => {
   const { sql } = plane().database;
   const throttle = new Throttle(sql);
@@ -105,7 +179,7 @@ test('the window of an address begins anew when it has ended; what has ended is 
   expect(await end()).toEqual(first); // whoever asks on does not wait longer
   await sql`update throttle_windows set expires_at = now() where key = 'test'`;
   await throttle.count('test', 3, 60, 'tests');
-  await throttle.failLogin('prune@example.com', '203.0.113.1');
+  await throttle.failLogin('prune@example.com', '203.0.113.1', 'none');
   await sql`update throttle_windows set expires_at = now() - interval '1 s'`;
   await sql`update throttle_marks set expires_at = now() - interval '1 s'`;
   await throttle.prune();

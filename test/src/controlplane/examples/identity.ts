@@ -40,6 +40,22 @@ async function deviceLogin({ plane, owner }: ExampleContext, approved = false) {
   return { deviceCode, userCode: letters };
 }
 
+/** {@link PASSWORD}, which its user can be asked for. */
+async function givePassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
+  const passwordHash = await new PasswordHasher().hash(PASSWORD, '192.0.2.1');
+  await plane.database.sql`update users set password_hash = ${passwordHash} where id = ${userId}`;
+}
+
+/** An item that waits for the review of the owner; what the caller has, works. */
+async function suspendedItem({ plane, owner }: ExampleContext): Promise<string> {
+  const { body } = await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
+  await plane.database.sql`
+    with t as (delete from management_tokens t where id = ${body.token.id} returning t.*)
+    insert into suspended_items (id, org_id, kind, name, detail, contents, made_at)
+    select id, org_id, 'management_token', name, role, to_jsonb(t), created_at from t`;
+  return body.token.id;
+}
+
 async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
   const email = newEmail();
   const { body } = await owner.call('POST', '/v1/members', { email, role: 'viewer' });
@@ -111,9 +127,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   'POST /v1/auth/logout': { prepare: () => ({}) },
   'POST /v1/auth/change-password': {
     prepare: async ({ plane, owner, caller }) => {
-      const passwordHash = await new PasswordHasher().hash(PASSWORD, '192.0.2.1');
-      await plane.database.sql`
-        update users set password_hash = ${passwordHash} where id = ${(caller ?? owner).userId}`;
+      await givePassword(plane, caller ?? owner);
       return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };
     },
   },
@@ -157,9 +171,29 @@ export const IDENTITY_EXAMPLES: Examples = {
       const other = await plane.member('owner');
       await plane.database.sql`
         insert into memberships (org_id, user_id, role) values (${other.orgId}, ${(caller ?? owner).userId}, 'viewer')`;
-      return { params: { id: owner.orgId } };
+      await givePassword(plane, caller ?? owner);
+      return { params: { id: owner.orgId }, body: { password: PASSWORD } };
     },
-    unaudited: 'the trail goes with the organization',
+  },
+  'POST /v1/orgs/:id/restore': {
+    async prepare({ plane, owner, caller }) {
+      const { orgId } = await plane.member('viewer');
+      await plane.database.sql`
+        insert into memberships (org_id, user_id, role) values (${orgId}, ${(caller ?? owner).userId}, 'owner')`;
+      await plane.database.sql`update organizations set purge_at = now() + interval '7 days' where id = ${orgId}`;
+      return { params: { id: orgId } };
+    },
+    success: 201,
+    unaudited: 'the entry is in the trail of the restored organization',
+  },
+  'GET /v1/deleted-orgs': { prepare: () => ({}) },
+  'GET /v1/suspended-items': { prepare: () => ({ query: { kind: 'api_key' } }) },
+  'POST /v1/suspended-items/:id/keep': {
+    prepare: async (context) => ({ params: { id: await suspendedItem(context) } }),
+    success: 201,
+  },
+  'DELETE /v1/suspended-items/:id': {
+    prepare: async (context) => ({ params: { id: await suspendedItem(context) } }),
   },
   'POST /v1/members/:userId/resend': {
     prepare: async (context) => ({ params: { userId: (await invitation(context)).id } }),

@@ -47,8 +47,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/recovery.ts',
-      find: 'if (before?.emailVerifiedAt === null) await deleteTokensOf(tx, userId);',
-      put: 'if (before === null) await deleteTokensOf(tx, userId);',
+      find: '      await deleteTokensOf(tx, user.id);',
+      put: '',
       bug: 'management tokens of whoever took an unverified account survive the reset',
       tests: [
         'test/src/controlplane/management-tokens.test.ts',
@@ -115,7 +115,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/session-store.ts',
-      find: `  if (!newest && !(generation === current - 1 && previous)) return null;
+      find: `  if (!newest && !(generation === current - 1 && shared)) return generation < current ? 'reused' : null;
 `,
       put: '',
       bug: 'a retired token can be refreshed',
@@ -160,12 +160,12 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/session-store.ts',
-      find: `generation = generation + 2,
+      find: `generation = generation + 1,
 `,
       put: `generation = generation,
 `,
-      bug: 'the bearer token stays good beside the cookie that took its place',
-      equivalent: 'a bearer token is refused for the session of a browser, whatever its generation',
+      bug: 'a thief keeps the cookie that a stolen bearer token became',
+      tests: ['test/src/controlplane/sessions.test.ts'],
     },
     {
       file: 'controlplane/src/auth/service.ts',
@@ -177,12 +177,40 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/service.ts',
-      find: `      await endSessions(tx, userId, null);
-      await deleteTokensOf(tx, userId);
+      find: `      else await endSessions(tx, userId, null);
 `,
       put: '',
       bug: 'an account that passes to its mailbox keeps the sessions of whoever made it',
-      tests: ['test/src/controlplane/invitations.test.ts'],
+      tests: ['test/src/controlplane/invitations.test.ts', 'test/src/controlplane/takeover.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/recovery.ts',
+      find: 'const taken = before.emailVerifiedAt === null && sessionOf !== userId;',
+      put: 'const taken = before.emailVerifiedAt === null;',
+      bug: 'a founder with a live session loses everything by a reset',
+      tests: ['test/src/controlplane/takeover.test.ts'],
+    },
+    {
+      file: 'controlplane/src/suspension/kinds.ts',
+      find: "keepIf: 'exists (select from memberships m where m.org_id = t.org_id and m.user_id = t.created_by)',",
+      put: "keepIf: 'true',",
+      bug: 'a kept management token waits for its creator to come back',
+      tests: ['test/src/controlplane/takeover.test.ts'],
+    },
+    {
+      file: 'controlplane/src/auth/throttle.ts',
+      find: `    await this.proveLogin(sql, email, ip);
+  }`,
+      put: '  }',
+      bug: 'strangers lock the address that has just completed a reset',
+      tests: ['test/src/controlplane/throttle.test.ts'],
+    },
+    {
+      file: 'controlplane/src/orgs/deletion.ts',
+      find: '    await this.auth.confirmPassword(actor, password);\n',
+      put: '',
+      bug: 'a stolen session deletes the organization',
+      tests: ['test/src/controlplane/organization-deletion.test.ts'],
     },
     {
       file: 'controlplane/src/auth/service.ts',
@@ -381,7 +409,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/throttle.ts',
-      find: `    if (!ofAccount) await this.checkLogin(email, ip);
+      find: `    if (!ofAccount) await this.checkLogin(email, ip, proof);
 `,
       put: '',
       bug: 'parallel guesses learn more than guesses in a row',

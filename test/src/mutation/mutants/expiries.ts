@@ -88,8 +88,8 @@ export const EXPIRIES: Area = {
     },
     {
       file: SESSIONS,
-      find: `else expires_at > now() - make_interval(secs => \${REFRESH_GRACE_S}) end\`;`,
-      put: 'else true end`;',
+      find: 'else expires_at > now() - make_interval(secs => ${REFRESH_GRACE_S})\n',
+      put: 'else true\n',
       bug: 'tokens that are over are listed as sessions',
       tests: ['test/src/controlplane/sessions.test.ts', 'test/src/controlplane/browser-sessions.test.ts'],
     },

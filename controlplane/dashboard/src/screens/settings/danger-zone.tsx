@@ -1,5 +1,5 @@
 /** Leaving and deleting the organization. */
-import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api.js';
@@ -12,11 +12,13 @@ export function DangerZone() {
   const me = useMe().data;
   const own = me?.orgs.find(({ id }) => id === me.orgId);
   const [open, setOpen] = useState<'leave' | 'delete' | null>(null);
+  const [password, setPassword] = useState('');
   // From anew: the session was one in that organization.
   const gone = (): void => location.assign(`${BASE_PATH}/`);
   const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: gone });
   const remove = useMutation({
-    mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: own!.id } } }),
+    mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: own!.id } }, body: { password } }),
+    gcTime: 0,
     onSuccess: gone,
   });
   const name = own?.name ?? '';
@@ -36,7 +38,8 @@ export function DangerZone() {
         </Group>
         <Group justify="space-between" gap="md">
           <Text size="sm" flex="1 1 240px">
-            Delete {name} with all agents, keys and credentials. Calls under way end.
+            Delete {name} with all agents, keys and credentials. Calls stop at once; for seven days an owner can restore
+            it.
           </Text>
           <GuardedButton needs="owner" color="red" variant="light" onClick={() => setOpen('delete')}>
             Delete organization
@@ -56,7 +59,10 @@ export function DangerZone() {
       </Confirm>
       <Confirm
         opened={open === 'delete'}
-        onClose={() => setOpen(null)}
+        onClose={() => {
+          setOpen(null);
+          setPassword('');
+        }}
         title={`Delete ${name}`}
         action="Delete organization"
         typed={name}
@@ -64,7 +70,19 @@ export function DangerZone() {
         pending={remove.isPending}
         error={remove.error}
       >
-        This cannot be taken back. You sign in anew for another organization.
+        <Stack gap="md">
+          <span>
+            All keys and management tokens are revoked now, for good. Everything else is deleted in seven days; until
+            then any owner can restore it. All owners get a mail.
+          </span>
+          <PasswordInput
+            label="Your password"
+            required
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+        </Stack>
       </Confirm>
     </Card>
   );

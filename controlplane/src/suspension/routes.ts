@@ -1,0 +1,33 @@
+import type { App } from '../http/app.js';
+import { page } from '../http/pagination.js';
+import { Deleted, IdParams } from '../http/schema.js';
+import { SuspendedList, SuspendedQuery, SuspendedReply } from './schema.js';
+import type { SuspensionService } from './service.js';
+
+/** A program may not decide about programs. */
+const config = { access: 'owner', tokens: false } as const;
+
+export function suspensionRoutes(app: App, suspension: SuspensionService): void {
+  app.get(
+    '/v1/suspended-items',
+    { config, schema: { querystring: SuspendedQuery, response: { 200: SuspendedList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = page(query);
+      const { rows, total } = await suspension.list(actor, query, { limit, offset });
+      return { items: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/suspended-items/:id/keep',
+    { config, schema: { params: IdParams, response: { 201: SuspendedReply } } },
+    async ({ actor, params }, reply) => reply.code(201).send({ item: await suspension.keep(actor, params.id) }),
+  );
+  app.delete(
+    '/v1/suspended-items/:id',
+    { config, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await suspension.revoke(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

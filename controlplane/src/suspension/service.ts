@@ -1,0 +1,104 @@
+/**
+ * Suspension of what was made in an organization before its founder proved to read the mailbox of the account. A suspended
+ * row is not in its table, so nothing of it works; an owner keeps it, which puts it back, or revokes it for good.
+ */
+import { recordAudit } from '../audit/trail.js';
+import { type Sql, type Tx, violatesAnyKey } from '../db/sql.js';
+import { Conflict, NotFound } from '../domain/errors.js';
+import type { Actor } from '../http/access.js';
+import type { Listed, Page } from '../http/pagination.js';
+import { invalidate } from '../watch/invalidate.js';
+import type { SuspendableKind } from './kinds.js';
+import type { SuspendedItem } from './schema.js';
+import * as store from './store.js';
+
+export interface Suspended {
+  readonly items: number;
+  /** Organizations with at least one of them. */
+  readonly orgIds: readonly string[];
+}
+
+export const NOTHING_SUSPENDED: Suspended = { items: 0, orgIds: [] };
+
+/**
+ * Suspends everything in those organizations but the founder's membership. Call it after the founder's sessions have
+ * ended, and {@link announceSuspension} last in the transaction.
+ */
+export async function suspendItems(
+  tx: Tx,
+  founder: { readonly id: string; readonly email: string },
+  organizationIds: readonly string[],
+  ip: string,
+): Promise<Suspended> {
+  let items = 0;
+  const orgIds: string[] = [];
+  for (const orgId of organizationIds) {
+    const suspended = await store.suspendRows(tx, orgId, founder.id);
+    if (suspended === 0) continue;
+    items += suspended;
+    orgIds.push(orgId);
+    const actor = { userId: founder.id, email: founder.email, orgId, ip };
+    const target = { type: 'organization', id: orgId };
+    await recordAudit(tx, actor, 'organization.suspend_items', target, { items: [0, suspended] });
+  }
+  return { items, orgIds };
+}
+
+/** Every data plane forgets those organizations and ends their calls. */
+export const announceSuspension = (tx: Tx, { orgIds }: Suspended): Promise<void> =>
+  invalidate(
+    tx,
+    orgIds.map((id) => ({ kind: 'org', id, endsSessions: true })),
+  );
+
+export class SuspensionService {
+  constructor(readonly sql: Sql) {}
+
+  async list(actor: Actor, filter: { kind?: SuspendableKind }, page: Page): Promise<Listed<SuspendedItem>> {
+    const { rows, total } = await store.listSuspended(this.sql, actor.orgId, filter, page);
+    return { rows: rows.map(present), total };
+  }
+
+  /** It works again as before. A {@link Conflict} where it has no place any more. */
+  async keep(actor: Actor, id: string): Promise<SuspendedItem> {
+    const { orgId } = actor;
+    try {
+      return await this.sql.begin(async (tx) => {
+        const item = await store.restoreRow(tx, orgId, id);
+        if (item === null) throw new NotFound('suspended item');
+        if (item === false) {
+          throw new Conflict(
+            'it has expired, or its creator is not a member any more: revoke it, or keep the member first',
+          );
+        }
+        await recordAudit(tx, actor, 'suspended_item.keep', { type: item.kind, id }, { name: [null, item.name] });
+        await invalidate(tx, [{ kind: 'org', id: orgId }]);
+        return present(item);
+      });
+    } catch (error) {
+      if (!violatesAnyKey(error)) throw error;
+      throw new Conflict(
+        'it has no place any more: something else has its name, or what it belongs to is suspended or gone. ' +
+          'Keep what it belongs to first, or revoke it',
+      );
+    }
+  }
+
+  /** Deletes it for good. */
+  async revoke(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const item = await store.deleteSuspended(tx, actor.orgId, id);
+      if (item === null) throw new NotFound('suspended item');
+      await recordAudit(tx, actor, 'suspended_item.revoke', { type: item.kind, id }, { name: [item.name, null] });
+    });
+  }
+}
+
+const present = ({ id, kind, name, detail, madeAt, suspendedAt }: store.SuspendedRow): SuspendedItem => ({
+  id,
+  kind,
+  name,
+  detail,
+  createdAt: madeAt.toISOString(),
+  suspendedAt: suspendedAt.toISOString(),
+});
