@@ -6,11 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openSql } from '@acg/controlplane/db/sql';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REAL } from '../providers/credentials.js';
 import { OpenAiStandIn } from '../providers/openai.js';
-import { Stack, type Tenant } from '../stack.js';
+import { Stack, TENANT_PASSWORD, type Tenant } from '../stack.js';
 import { until } from '../until.js';
 import { Acg, type Outcome } from './acg.js';
 
@@ -211,12 +212,32 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/orgs', ['org', 'create', 'Other']);
   await walk('GET /v1/me', ['org', 'use', 'other']);
   await walk('PATCH /v1/orgs/{id}', ['org', 'set', '--budget', '100']);
+  const [kept, revoked] = await suspendedTokens(['kept', 'revoked']);
+  await walk('GET /v1/suspended-items', ['suspended', 'ls']);
+  await walk('POST /v1/suspended-items/{id}/keep', ['suspended', 'keep', kept!]);
+  await walk('DELETE /v1/suspended-items/{id}', ['suspended', 'revoke', revoked!, '--yes']);
+  const password = { input: TENANT_PASSWORD };
+  await walk('DELETE /v1/orgs/{id}', ['org', 'delete', '--yes', '--password-stdin'], password);
+  await walk('POST /v1/orgs/{id}/restore', ['org', 'restore', 'other']);
+  await walk('GET /v1/deleted-orgs', ['org', 'deleted']);
   await walk('POST /v1/auth/logout', ['logout']);
 
   // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed, a second session.
   const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
   expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
 });
+
+/** Management tokens that wait for a review; answers their ids. */
+async function suspendedTokens(names: readonly string[]): Promise<string[]> {
+  for (const name of names) await acg.ok(['tokens', 'create', '--name', name, '--role', 'viewer']);
+  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  const rows = await sql<{ id: string }[]>`
+    with t as (delete from management_tokens t where name = any(${[...names]}) returning t.*)
+    insert into suspended_items (id, org_id, kind, name, detail, contents, made_at)
+    select id, org_id, 'management_token', name, role, to_jsonb(t), created_at from t returning id`;
+  await sql.end();
+  return rows.map(({ id }) => id);
+}
 
 test('logs -f: one object a line, each call once, until it is ended', async () => {
   const tenant = await stack.tenant(); // the other one's session has ended

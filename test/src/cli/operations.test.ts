@@ -30,7 +30,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v1/auth/change-password': AT_THE_DASHBOARD,
   'PATCH /v1/me': AT_THE_DASHBOARD,
   'DELETE /v1/members/me': AT_THE_DASHBOARD,
-  'DELETE /v1/orgs/{id}': 'everything in it is lost: in the dashboard, which shows what that is',
   'GET /v1/usage/agents/{agentId}': SAME_FIGURES,
   'GET /v1/usage/agents/{agentId}/summary': SAME_FIGURES,
   'GET /v1/usage/agents/{agentId}/timeseries': SAME_FIGURES,

@@ -42,6 +42,10 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   },
   projects: { summary: 'projects', load: async () => (await import('./projects.js')).projectCommands },
   members: { summary: 'people', load: async () => (await import('./members.js')).memberCommands },
+  suspended: {
+    summary: 'what was made before the account was confirmed',
+    load: async () => (await import('./suspended.js')).suspendedCommands,
+  },
   tokens: { summary: 'management tokens, for programs', load: async () => (await import('./tokens.js')).tokenCommands },
   usage: { summary: 'what was called and what it cost', load: async () => (await import('./usage.js')).usageCommands },
   logs: { summary: 'calls, as they come with -f', load: async () => (await import('./logs.js')).logCommand },

@@ -11,6 +11,7 @@ import { tokenLife } from '../settings/token-life.js';
 import { askSecret } from '../terminal/ask.js';
 import { EXIT, Failure, usage } from '../terminal/failure.js';
 import { day } from '../terminal/format.js';
+import { readPassword } from '../terminal/password.js';
 import { printable } from '../terminal/printable.js';
 import { readStdin } from '../terminal/secret-input.js';
 import type { Tree } from './tree.js';
@@ -68,9 +69,6 @@ async function remember(run: Invocation, token: string): Promise<void> {
   const until = life === null ? '' : `, good until ${day(new Date(life.untilMs).toISOString())} and renewed by use`;
   run.note(`Saved in ${run.profiles.credentialsPath} (0600), profile ${profile}${until}`);
 }
-
-const readPassword = (run: Invocation, message: string, stdin: true | undefined): Promise<string> =>
-  stdin === true ? readStdin(run.terminal) : askSecret(run, { message, flag: '--password-stdin' });
 
 async function obtainToken(run: Invocation, options: LoginOptions): Promise<string> {
   const { withToken, email, passwordStdin } = options;

@@ -4,9 +4,20 @@ import { given } from '../api/given.js';
 import { identityLine, whoIs } from '../api/identity.js';
 import { isId, pickOne } from '../api/lookup.js';
 import { connect } from '../invocation/connect.js';
+import { confirmed } from '../terminal/ask.js';
 import { usage } from '../terminal/failure.js';
-import { money } from '../terminal/format.js';
-import { dollarsToCents, nullIfNone, type OrNone, orNone } from './options.js';
+import { day, money } from '../terminal/format.js';
+import { readPassword } from '../terminal/password.js';
+import {
+  dollarsToCents,
+  noteRest,
+  nullIfNone,
+  type OrNone,
+  orNone,
+  type PageOptions,
+  paged,
+  pageOf,
+} from './options.js';
 import type { Tree } from './tree.js';
 
 export function orgCommands(group: Command, { begin }: Tree): void {
@@ -21,7 +32,7 @@ export function orgCommands(group: Command, { begin }: Tree): void {
           [
             { title: 'ORGANIZATION', cell: (org) => `${org.id === me.orgId ? '* ' : '  '}${org.slug}` },
             { title: 'NAME', cell: (org) => org.name },
-            { title: 'ROLE', cell: (org) => org.role },
+            { title: 'ROLE', cell: (org) => (org.purgeAt === undefined ? org.role : 'being deleted') },
             { title: 'ID', cell: (org) => org.id },
           ],
           me.orgs,
@@ -79,4 +90,51 @@ export function orgCommands(group: Command, { begin }: Tree): void {
       run.show(answer, () => run.done(`${answer.org.slug}  ${answer.org.id}`));
       run.note(`go over to it: acg org use ${answer.org.slug}`);
     });
+  group
+    .command('delete')
+    .description('delete the one of this session, in seven days')
+    .option('--password-stdin', 'read your password from stdin')
+    .action(async ({ passwordStdin }: { passwordStdin?: true }) => {
+      const run = begin();
+      const client = await run.client();
+      const { orgId, orgs } = await whoIs(client);
+      const name = orgs.find(({ id }) => id === orgId)?.slug ?? orgId;
+      await confirmed(run, `Revoke all keys of ${name} at ${run.settings.url} now, and delete it in seven days?`);
+      const password = await readPassword(run, 'Your password', passwordStdin);
+      const answer = await client.delete('/v1/orgs/{id}', { params: { path: { id: orgId } }, body: { password } });
+      run.show(answer, () => run.done(`${name} is being deleted`));
+      run.note(`until then an owner restores it: acg org restore ${orgId}`);
+    });
+  group
+    .command('restore')
+    .description('restore one that is being deleted')
+    .argument('<org>', 'name, slug or id')
+    .action(async (text: string) => {
+      const run = begin();
+      const client = await run.client();
+      const { orgs } = await whoIs(client);
+      const id = isId(text) ? text : pickOne(orgs, text, 'organization', 'acg org ls').id;
+      const answer = await client.post('/v1/orgs/{id}/restore', { params: { path: { id } } });
+      run.show(answer, () => run.done(`${text} is restored; its keys and management tokens stay revoked`));
+    });
+  paged(group.command('deleted').description('list who deleted or restored which')).action(
+    async (options: PageOptions) => {
+      const run = begin();
+      const answer = await (await run.client()).get('/v1/deleted-orgs', { params: { query: pageOf(options) } });
+      run.show(answer, () =>
+        run.table(
+          [
+            { title: 'ORGANIZATION', cell: ({ slug }) => slug },
+            { title: 'STATUS', cell: ({ status }) => status },
+            { title: 'BY', cell: ({ requestedBy }) => requestedBy.email },
+            { title: 'REQUESTED', cell: ({ requestedAt }) => day(requestedAt) },
+            { title: 'DELETED ON', cell: ({ purgeAt }) => day(purgeAt) },
+            { title: 'ID', cell: ({ orgId }) => orgId },
+          ],
+          answer.deletions,
+        ),
+      );
+      noteRest(run, answer.deletions.length, answer);
+    },
+  );
 }
