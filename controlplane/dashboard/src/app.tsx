@@ -7,6 +7,7 @@ import { returnPath, signInPath } from './entry/return-path.js';
 import { Failure } from './parts/failure.js';
 import { later } from './parts/later.js';
 import { ROUTES } from './screens/registry.js';
+import { BeingDeleted } from './shell/being-deleted.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFound } from './shell/not-found.js';
 import { Shell } from './shell/shell.js';
@@ -55,6 +56,14 @@ export function App() {
   wasIn.current = true;
   if (path === '/sign-in') return <Redirect to={returnPath(search)} replace />;
   if (path === '/sign-up' || path === '/forgot-password') return <Redirect to="/" replace />;
+  const own = me.data.orgs.find(({ id }) => id === me.data?.orgId);
+  if (own?.purgeAt !== undefined) {
+    return (
+      <Shell>
+        <BeingDeleted org={own} purgeAt={own.purgeAt} />
+      </Shell>
+    );
+  }
   return (
     <Shell>
       <ErrorBoundary resetKey={path}>

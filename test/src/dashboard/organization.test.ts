@@ -1,4 +1,5 @@
 /** People, projects, the audit trail and settings, in a real browser. */
+import { openSql } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard.js';
 
@@ -202,28 +203,64 @@ test('settings: the organization’s budget is shown as it is, and changed', asy
   await expect.poll(budget).toBeNull();
 });
 
-test('settings: an organization is deleted by its name; the only one is not, and says so', async () => {
+test('settings: an organization is deleted by its name and a password, and restored; the only one is not deleted', async () => {
   const { visitor, email, password } = await dashboard().owner();
   const { page } = visitor;
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
-  const remove = async (): Promise<void> => {
+  const remove = async (given: string): Promise<void> => {
     await page.getByRole('button', { name: 'Delete organization' }).click();
     await page.getByLabel('Type Acme to go on').fill('Acme');
+    await page.getByRole('dialog').getByLabel('Your password').fill(given);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
   };
+  const cancel = () => page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await visitor.goto('/settings?tab=organization');
   visitor.expectFailure(409, /\/v1\/orgs\//);
-  await remove();
+  await remove(password);
   await page.getByText('This is your only organization').waitFor();
   await visitor.inspect('settings-delete');
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await cancel();
   expect((await stack.call('POST', '/v1/orgs', session, { name: 'Second' })).status).toBe(201);
-  visitor.expectFailure(401, /\/v1\/me$/);
-  await remove();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await visitor.signIn(email, password);
-  await page.getByRole('button', { name: /Account and organization: Second/ }).waitFor();
+  visitor.expectFailure(403, /\/v1\//);
+  await remove('not the password');
+  await page.getByText(/password is not the password of your account/i).waitFor();
+  await cancel();
+  await remove(password);
+  await page.getByRole('heading', { name: 'Acme is being deleted' }).waitFor();
+  await visitor.visit('/', 'being-deleted');
+  await page.getByRole('button', { name: 'Restore organization' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+test('suspended: what was made before the address was confirmed is kept or revoked one by one', async () => {
+  const { visitor, email, password } = await dashboard().owner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  for (const name of ['Deploys', 'Planted']) {
+    await stack.call('POST', '/v1/management-tokens', session, { name, role: 'admin' });
+  }
+  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  await sql`
+    with t as (delete from management_tokens t using users u where u.id = t.created_by and u.email = ${email} returning t.*)
+    insert into suspended_items (id, org_id, kind, name, detail, contents, made_at)
+    select id, org_id, 'management_token', name, token_prefix || '… ' || role, to_jsonb(t), created_at from t`;
+  await sql.end();
+  await visitor.goto('/');
+  await page.getByText('Review what was made before').waitFor();
+  await page.getByRole('link', { name: 'Review' }).click();
+  await page.getByRole('heading', { name: 'Suspended items' }).waitFor();
+  await visitor.visit('/suspended', 'suspended');
+  await page.getByRole('button', { name: 'Keep Deploys' }).click();
+  await page.getByText('Deploys works again').waitFor();
+  await page.getByRole('button', { name: 'Revoke Planted' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('Nothing is suspended').waitFor();
+  await visitor.goto('/settings?tab=tokens');
+  await page.getByText('Deploys').waitFor();
+  expect(await page.getByText('Review what was made before').count()).toBe(0);
+  expect(await page.getByText('Planted').count()).toBe(0);
 });
 
 test('settings: another organization is made from the menu, and the session is in it', async () => {

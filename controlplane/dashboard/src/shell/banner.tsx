@@ -1,8 +1,9 @@
-/** Says on every screen what concerns all: the API does not answer, or a newer version is served. */
+/** Says on every screen what concerns all: the API does not answer, a newer version is served, or a review waits. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
 import { useReachable } from '../api/connection.js';
-import { useConfig } from '../api/session.js';
+import { useConfig, useMe } from '../api/session.js';
 
 const ASK_AGAIN_MS = 3_000;
 const LOOK_FOR_VERSION_MS = 300_000;
@@ -18,7 +19,7 @@ export function Banner() {
       </Alert>
     );
   }
-  if (newer === null) return null;
+  if (newer === null) return <Review />;
   return (
     <Alert
       color="indigo"
@@ -35,6 +36,27 @@ export function Banner() {
         </Text>
         <Button size="xs" variant="default" onClick={() => location.reload()}>
           Load again
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Shown to an owner while suspended items wait. */
+function Review() {
+  const me = useMe().data;
+  const [path] = useLocation();
+  const own = me?.orgs.find(({ id }) => id === me.orgId);
+  if (own?.itemsSuspended !== true || own.purgeAt !== undefined || path === '/suspended') return null;
+  return (
+    <Alert color="orange" variant="light" mb="lg" role="status" title="Review what was made before">
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" flex="1 1 240px">
+          This account was used before its address was confirmed, maybe by somebody else. What was made then is
+          suspended.
+        </Text>
+        <Button size="xs" variant="default" component={Link} href="/suspended">
+          Review
         </Button>
       </Group>
     </Alert>

@@ -35,13 +35,14 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
         </Menu.Label>
         {me.orgs.length > 1 && <Menu.Divider />}
         {me.orgs.length > 1 &&
-          me.orgs.map(({ id, name, role }) => (
+          me.orgs.map(({ id, name, role, purgeAt }) => (
             <Menu.Item
               key={id}
               rightSection={id === me.orgId ? <Check size={14} aria-label="current" /> : <Text size="xs">{role}</Text>}
               onClick={() => id !== me.orgId && switchTo.mutate(id, { onError: toastFailure })}
             >
               {name}
+              {purgeAt !== undefined && ' (being deleted)'}
             </Menu.Item>
           ))}
         <Menu.Item
