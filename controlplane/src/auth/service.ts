@@ -132,9 +132,8 @@ export class AuthService {
   ): Promise<{ user: store.UserRow; suspended: Suspended }> {
     // Before the account is locked, as in a login.
     const strangers = person.kind === 'mailbox' && !person.founder;
-    if (person.kind === 'mailbox' || (person.kind === 'owner' && person.mailbox)) {
-      await this.throttle.proveMailbox(tx, email, ip, strangers);
-    }
+    if (provesMailbox(person)) await this.throttle.proveMailbox(tx, email, ip, strangers);
+    else await this.throttle.proveLogin(tx, email, ip);
     const known = await store.lockUserByEmail(tx, email);
     const expected = person.kind === 'new' ? null : person.userId;
     const takenOver = person.kind === 'mailbox';
@@ -253,6 +252,10 @@ export class AuthService {
     };
   }
 }
+
+/** Whether the link of the invitation was in a mail alone. */
+const provesMailbox = (person: Admission): boolean =>
+  person.kind === 'mailbox' || (person.kind === 'owner' ? person.mailbox : person.verified);
 
 async function activeOrganization(tx: Tx, user: store.UserRow, preferredOrgId: string | null) {
   const orgs = await store.listOrganizations(tx, user.id);

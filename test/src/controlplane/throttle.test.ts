@@ -41,11 +41,9 @@ test('all auth endpoints together: 600 requests a minute per address, over all i
 
 const PASSWORD = 'a password of some length';
 
-async function person(): Promise<{ email: string; login(ip: string, password?: string): Promise<number> }> {
-  const email = newEmail();
-  const body = { email, password: PASSWORD, name: 'Owner', orgName: 'Acme' };
-  expect((await plane().call('POST', '/v1/auth/signup', { body })).status).toBe(201);
-  const login = async (ip: string, password = PASSWORD): Promise<number> => {
+const loginOf =
+  (email: string) =>
+  async (ip: string, password = PASSWORD): Promise<number> => {
     const answer = await fetch(`${plane().url}/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': ip },
@@ -53,7 +51,12 @@ async function person(): Promise<{ email: string; login(ip: string, password?: s
     });
     return answer.status;
   };
-  return { email, login };
+
+async function person() {
+  const email = newEmail();
+  const body = { email, password: PASSWORD, name: 'Owner', orgName: 'Acme' };
+  expect((await plane().call('POST', '/v1/auth/signup', { body })).status).toBe(201);
+  return { email, login: loginOf(email) };
 }
 
 test('login: whoever fails ten times at one address locks the account there, and nowhere else', async () => {
@@ -154,6 +157,18 @@ test('lock: strangers lock nobody out of what shows a session, or the token of a
   const accept = { token, password: change.newPassword };
   expect((await post('192.0.2.62', '/v1/invitations/accept', accept)).status).toBe(200);
   expect(await login('192.0.2.62', change.newPassword)).toBe(200);
+});
+
+test('lock: an address that strangers have locked before it had an account joins by its invitation', async () => {
+  const owner = await plane().member('owner');
+  const email = newEmail();
+  await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+  const { token } = await plane().mail(email, 'Invitation');
+  const login = loginOf(email);
+  await lockByStrangers(login, 6);
+  const accept = { token, name: 'Guest', password: PASSWORD };
+  expect((await post('192.0.2.80', '/v1/invitations/accept', accept)).status).toBe(200);
+  expect([await login('192.0.2.80'), await login('192.0.2.81')]).toEqual([200, 429]);
 });
 
 test('lock: guesses in a stolen session are bounded from however many addresses', async () => {
