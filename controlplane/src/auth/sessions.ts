@@ -3,6 +3,8 @@
  * is there and its generation is the current one; refreshing raises the generation, and a token of an earlier one ends
  * the session, so a copied token does not live on.
  */
+
+import { clientNetwork } from '@acg/base/client-network';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordUserAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
@@ -14,7 +16,6 @@ import { endIfReused } from './reused-session.js';
 import type { SessionInfo } from './session-schema.js';
 import * as store from './session-store.js';
 import type { SessionTokens } from './session-token.js';
-import { addressKey } from './throttle.js';
 
 export const ENDED = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
@@ -86,7 +87,7 @@ export class Sessions {
         return this.open(tx, { id: userId, sessionVersion: session.version }, orgId, client, { authenticated: false });
       }
       const row = { id, userId, orgId, generation };
-      const next = await store.refreshSession(tx, row, addressKey(client.ip));
+      const next = await store.refreshSession(tx, row, clientNetwork(client.ip));
       if (next !== null && next !== 'reused') return this.tokens.issue({ userId, orgId, id, ...next });
       await endIfReused(tx, row, client.ip, next === null);
       return null;

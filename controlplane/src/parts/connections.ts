@@ -1,7 +1,8 @@
 /** Builds the bounds on the connections of the two ports that strangers may reach; a part of the composition root. */
+
+import { clientNetwork } from '@acg/base/client-network';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
-import { addressKey } from '../auth/throttle.js';
 import type { Config } from '../config.js';
 import { ConnectionLimits, type ConnectionRejection, FIRST_BYTE_TIMEOUT_MS } from '../http/connection-limits.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -27,7 +28,7 @@ export function buildConnectionLimits(config: Config, log: Logger, metrics: Metr
       connectionsMax: config.connections[port].max,
       perNetworkMax: config.connections[port].perAddressMax,
       firstByteTimeoutMs: FIRST_BYTE_TIMEOUT_MS,
-      networkOf: addressKey,
+      networkOf: clientNetwork,
       isExempt: (address) => exempt.includes(address),
       onReject: (reason: ConnectionRejection) => rejected(`${port}_${reason}`),
       log,
