@@ -14,6 +14,7 @@ import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
 import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
 import { bodyReader } from '@acg/dataplane/policy/body-models';
 import { holdFacts } from '@acg/dataplane/policy/hold-facts';
+import { NO_MODEL } from '@acg/dataplane/pricing/cost-bound';
 import { PriceTable } from '@acg/dataplane/pricing/price';
 import { RedisServer } from '@acg/test/redis-server';
 
@@ -96,9 +97,11 @@ function holdUs(): void {
   const messages = [{ role: 'user', content: 'word '.repeat(400) }];
   const body = Buffer.from(JSON.stringify({ model: 'gpt-5-mini', messages, max_completion_tokens: 500 }));
   const one = (): number => {
-    const { outputTokensMax, refers, fast } = holdFacts(body)!;
-    const call = { model: 'gpt-5-mini', tokensIn: body.length, tokensOut: outputTokensMax ?? 0, units: 1 };
-    return prices.boundOf(upstream, { ...call, refers, fast, videoSeconds: 0, images: 0 });
+    const facts = holdFacts(body, '/v1/chat/completions');
+    if (typeof facts === 'string') throw new Error(facts);
+    const { textTokens: tokensIn, outputTokensMax, refers, fast } = facts;
+    const call = { ...NO_MODEL, model: 'gpt-5-mini', tokensIn, tokensOut: outputTokensMax ?? 0, refers, fast };
+    return prices.boundOf(upstream, call);
   };
   const read = (): void => {
     const reader = bodyReader('json', ['content-type', 'application/json']);

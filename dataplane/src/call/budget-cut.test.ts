@@ -12,6 +12,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { termsOf } from '../counters/testing/terms-fixture.js';
 import { chatStream, messagesStream, responsesStream } from '../metering/testing/transcripts.js';
+import { NO_MODEL } from '../pricing/cost-bound.js';
 import { PriceTable } from '../pricing/price.js';
 import { ProviderMetering } from './provider-metering.js';
 import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
@@ -290,7 +291,7 @@ describe('budget cut: each format has its own last word', () => {
   });
 
   test('speech breaks off', async () => {
-    answer = (response) => response.setHeader('content-type', 'audio/mpeg').end(Buffer.alloc(1_000_000));
+    answer = (response) => response.setHeader('content-type', 'audio/mpeg').end(Buffer.alloc(8_000_000));
     const { broken } = await call('/v1/audio/speech', { model: 'gpt-4o-mini-tts', input: 'x' });
     expect(broken).toBe(true);
     expect(gateway.records[0]).toMatchObject({ error: 'budget_cut' });
@@ -379,15 +380,6 @@ describe('budget cut: while the store is asked', () => {
 test('the price of this file', () => {
   const prices = new PriceTable(() => Date.parse('2026-11-20'));
   const upstream = { providerSlug: 'openai', priceProvider: 'openai', usageFormat: 'openai', origin: 'x' };
-  const bound = {
-    model: 'gpt-5-mini',
-    tokensIn: 0,
-    tokensOut: 1,
-    refers: false,
-    fast: false,
-    videoSeconds: 0,
-    images: 0,
-    units: 0,
-  };
+  const bound = { ...NO_MODEL, model: 'gpt-5-mini', tokensOut: 1 };
   expect(prices.boundOf(upstream, bound)).toBe(TOKEN_OUT_NANOS);
 });

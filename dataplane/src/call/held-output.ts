@@ -1,3 +1,5 @@
+import type { BoundedCall } from '../pricing/cost-bound.js';
+
 /** What a hold covers beside the request. */
 export interface HeldOutput {
   /** Of all answers together. */
@@ -5,5 +7,6 @@ export interface HeldOutput {
   /** The request itself says that there will be no more. */
   readonly stated: boolean;
   readonly answers: number;
-  readonly fast: boolean;
+  /** What the hold was reckoned from. */
+  readonly call: BoundedCall;
 }

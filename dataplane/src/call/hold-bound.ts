@@ -1,9 +1,11 @@
 /** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
-import { isDrawing, isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
+import { isDrawing, isSpeech, isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
 import { bodyReader } from '../policy/body-models.js';
 import { callPlace } from '../policy/call-rules.js';
+import { formFacts } from '../policy/form-facts.js';
 import { holdFacts } from '../policy/hold-facts.js';
-import type { BoundedCall } from '../pricing/cost-bound.js';
+import { type BoundedCall, NO_MODEL } from '../pricing/cost-bound.js';
+import { imageTokensOut } from '../pricing/image-tokens.js';
 import type { CallMetering } from './call-metering.js';
 import { bodyRefusal } from './denials.js';
 import type { RoutedExchange } from './exchange.js';
@@ -12,19 +14,13 @@ import { REJECTIONS, type Rejection } from './rejections.js';
 
 /** Formats whose calls cost what their bodies say. */
 const METERED: ReadonlySet<string> = new Set(['openai', 'anthropic']);
-/** A call that uses no model. */
-const NO_MODEL: BoundedCall = {
-  model: null,
-  tokensIn: 0,
-  tokensOut: 0,
-  refers: false,
-  fast: false,
-  videoSeconds: 0,
-  images: 0,
-  units: 1,
-};
 /** Where nothing is metered; a batch of e-mails has at most so many. */
 const UNMETERED: BoundedCall = { ...NO_MODEL, units: 100 };
+/**
+ * A character can be spoken for a second and more (a digit, at a quarter of the speed), and a second is 21 tokens
+ * (metering/estimate.ts).
+ */
+const SPOKEN_TOKENS_PER_BYTE = 32;
 
 /** Before the body: sets its reader where it must be read. Null: go on. */
 export function planHold(x: RoutedExchange): Rejection | null {
@@ -56,44 +52,55 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   // The budget became a hard one while the call was under way: the next try will be read.
   if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;
   const body = x.body.whole();
-  const facts = body[0] === 0x2d ? NO_FACTS : holdFacts(body); // a form begins with a dash
-  if (facts === null) return REJECTIONS.oddMaximum;
-  if (facts.background) return REJECTIONS.unmetered;
-  const { outputTokensMax, answers, refers, fast } = facts;
-  const tokensOut = (outputTokensMax ?? terms.holdMaxOutputTokens) * answers;
-  x.heldOutput = { tokens: tokensOut, stated: outputTokensMax !== null, answers, fast };
   const path = plainPath(target.rest);
-  const videoSeconds = isVideo(path) ? VIDEO_SECONDS_MAX : 0;
+  const isForm = body[0] === 0x2d; // a form begins with a dash
+  const facts = isForm ? formFacts(body, x.request.headers, path) : holdFacts(body, path);
+  if (facts === 'odd') return REJECTIONS.oddMaximum;
+  if (facts === 'unbounded') return REJECTIONS.unbounded;
+  const { outputTokensMax, answers, predictedTokens, fast, hosted } = facts;
+  const { turns } = hosted;
+  const perAnswer = outputTokensMax ?? outputMaxOf(path, body.length, terms.holdMaxOutputTokens);
+  const textOut = perAnswer * answers * turns + predictedTokens * answers;
   const images = isDrawing(path) ? answers : 0;
+  const call: BoundedCall = {
+    ...NO_MODEL,
+    tokensIn: facts.textTokens,
+    bytesIn: body.length,
+    imagesIn: facts.imagesIn,
+    pagesIn: facts.pagesIn,
+    inputs: facts.inputs,
+    turns,
+    refers: facts.refers,
+    fast,
+    cacheTtl: facts.cacheTtl,
+    videoSeconds: isVideo(path) ? VIDEO_SECONDS_MAX : 0,
+    images,
+    toolUses: hosted.uses * answers,
+    containers: hosted.containers,
+  };
   let nanos = 0;
   for (const model of x.bodyModels) {
-    nanos = Math.max(
-      nanos,
-      metering.bound(x, { model, tokensIn: body.length, tokensOut, refers, fast, videoSeconds, images, units: 1 }),
-    );
+    const tokensOut = textOut + images * imageTokensOut(model, facts.partialImages);
+    const held = { ...call, model, tokensOut };
+    const bound = metering.bound(x, held);
+    if (x.heldOutput !== null && bound < nanos) continue;
+    nanos = bound;
+    x.heldOutput = { tokens: tokensOut, stated: outputTokensMax !== null, answers, call: held };
   }
   return nanos;
 }
 
-const NO_FACTS = { outputTokensMax: null, answers: 1, background: false, refers: true, fast: false };
+/** Where the request states no maximum. */
+function outputMaxOf(path: string, bodyBytes: number, tokensMax: number): number {
+  if (isDrawing(path)) return 0; // by the image
+  if (/\/(?:embeddings|moderations)$/.test(path)) return 0;
+  return isSpeech(path) ? Math.max(tokensMax, bodyBytes * SPOKEN_TOKENS_PER_BYTE) : tokensMax;
+}
 
-/** What an output token may cost at most, nano-dollars (a fraction as a rule); 0: output is free. */
-export function outputRate(x: RoutedExchange, { fast }: HeldOutput, metering: Pick<CallMetering, 'bound'>): number {
-  let nanos = 0;
-  for (const model of x.bodyModels ?? []) {
-    const many = {
-      model,
-      tokensIn: 0,
-      tokensOut: RATE_TOKENS,
-      refers: false,
-      fast,
-      videoSeconds: 0,
-      images: 0,
-      units: 0,
-    };
-    nanos = Math.max(nanos, metering.bound(x, many));
-  }
-  return nanos / RATE_TOKENS;
+/** What an output token beyond those that are held may cost at most, nano-dollars (a fraction as a rule); 0: it is free. */
+export function outputRate(x: RoutedExchange, { call }: HeldOutput, metering: Pick<CallMetering, 'bound'>): number {
+  const more = { ...call, tokensOut: call.tokensOut + RATE_TOKENS };
+  return (metering.bound(x, more) - metering.bound(x, call)) / RATE_TOKENS;
 }
 
 const RATE_TOKENS = 1_000_000;

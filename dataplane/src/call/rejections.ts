@@ -163,7 +163,16 @@ export const REJECTIONS = Object.freeze({
     null,
     'What this call costs cannot be bounded before it is made: its budget is a hard one.',
   ),
-  oddMaximum: rejection('bad_request', 400, 'The maximum of output tokens must be given once, as an integer.'),
+  unbounded: denied(
+    'unmetered',
+    null,
+    'Nothing bounds what this call costs, and its budget is a hard one. State max_tool_calls, or max_uses of each tool that the provider runs; stored prompts, background answers, and tools of other servers are refused.',
+  ),
+  oddMaximum: rejection(
+    'bad_request',
+    400,
+    'The maximum of output tokens, and the number of answers, must be given once, as an integer.',
+  ),
   limitsUnavailable: rejection('limits_unavailable', 503, 'Limits cannot be checked right now.', {
     headers: RETRY_SOON,
   }),

@@ -1,34 +1,108 @@
 import { expect, test } from 'vitest';
+import { formFacts } from './form-facts.js';
 import { holdFacts } from './hold-facts.js';
 
-const of = (body: object) => holdFacts(Buffer.from(JSON.stringify(body)));
+const CHAT = '/v1/chat/completions';
+const of = (body: object, path = CHAT) => holdFacts(Buffer.from(JSON.stringify(body)), path);
 
 test.each([
-  [{ max_tokens: 5 }, { outputTokensMax: 5, answers: 1 }],
+  [CHAT, { max_tokens: 5 }, { outputTokensMax: 5, answers: 1, inputs: 1 }],
+  [CHAT, { max_completion_tokens: 7, n: 3 }, { outputTokensMax: 7, answers: 3 }],
+  [CHAT, { max_tokens: null }, { outputTokensMax: null }],
+  [CHAT, { max_output_tokens: 7 }, { outputTokensMax: null }],
+  ['/v1/responses', { max_output_tokens: 0, max_tokens: 5 }, { outputTokensMax: 0 }],
+  ['/v1/complete', { max_tokens_to_sample: 9 }, { outputTokensMax: 9 }],
+  ['/other/answer', { max_output_tokens: 9 }, { outputTokensMax: 9 }],
+  ['/v1/embeddings', { input: ['a', 'b'], max_tokens: 5 }, { outputTokensMax: null, answers: 1, inputs: 2 }],
+  ['/v1/embeddings', { input: [1, 2, 3] }, { inputs: 1 }],
+  ['/v1/embeddings', { input: [[1], [2, 3]] }, { inputs: 2 }],
+  ['/v1/completions', { prompt: 'x', n: 2, best_of: 4 }, { answers: 4, inputs: 1 }],
+  ['/v1/completions', { prompt: [1, 2, 3], n: 2 }, { answers: 2, inputs: 1 }],
+  ['/v1/completions', { prompt: [[1], 'x,[', [2, 3]], n: 2 }, { answers: 6, inputs: 3 }],
+  [CHAT, {}, { outputTokensMax: null, answers: 1, refers: false, fast: false, cacheTtl: 'none', imagesIn: 0 }],
+  [CHAT, { background: false }, { refers: false }],
+  [CHAT, { service_tier: 'priority' }, { fast: true }],
+  [CHAT, { service_tier: 'flex' }, { fast: false }],
+  [CHAT, { previous_response_id: 'resp_1' }, { refers: true }],
+  [CHAT, { messages: [{ content: [{ image_url: { url: 'https://a/b.png' } }] }] }, { refers: false, imagesIn: 1 }],
+  [CHAT, { messages: [{ content: [{ image_url: { url: 'data:text/html,x' } }] }] }, { refers: true }],
+  [CHAT, { messages: [{ content: [{ type: 'video_url', video_url: { url: 'https://a' } }] }] }, { refers: true }],
+  [CHAT, { messages: [{ content: [{ type: 'input_audio', input_audio: { data: 'AA' } }] }] }, { refers: true }],
+  [CHAT, { tools: [{ type: 'function', function: { parameters: { url: 'x', id: 'y' } } }] }, { refers: false }],
   [
-    { max_completion_tokens: 7, n: 3 },
-    { outputTokensMax: 7, answers: 3 },
+    CHAT,
+    { messages: [{ content: [{ annotations: [{ type: 'url_citation', url: 'https://a' }] }] }] },
+    { refers: false },
   ],
-  [{ max_output_tokens: 0 }, { outputTokensMax: 0 }],
-  [{ max_tokens: null }, { outputTokensMax: null }],
-  [{}, { outputTokensMax: null, answers: 1, background: false, refers: false, fast: false }],
-  [{ background: true }, { background: true }],
-  [{ background: false }, { background: false }],
-  [{ service_tier: 'priority' }, { fast: true }],
-  [{ previous_response_id: 'resp_1' }, { refers: true }],
-  [{ messages: [{ content: [{ image_url: { url: 'https://a/b.png' } }] }] }, { refers: true }],
-  [{ messages: [{ content: [{ image_url: { url: 'data:image/png;base64,AA' } }] }] }, { refers: false }],
-  [{ input: [{ content: [{ file_id: 'file_1' }] }] }, { refers: true }],
-])('hold facts: %j', (body, facts) => {
-  expect(of(body)).toMatchObject(facts);
+  [CHAT, { messages: [{ cache_control: { type: 'ephemeral' } }] }, { cacheTtl: '5m' }],
+  [CHAT, { tools: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, { cache_control: {} }] }, { cacheTtl: '1h' }],
+  [CHAT, { input: [{ content: [{ file_id: 'file_1' }] }] }, { refers: true }],
+])('hold facts: %s %j', (path, body, facts) => {
+  expect(of(body, path)).toMatchObject(facts);
+});
+
+test('hold facts: an image in the body is no text, and what only the provider can read is four times as much', () => {
+  const url = `data:image/png;base64,${'A'.repeat(8_000)}`;
+  expect(of({ input: [{ type: 'input_image', image_url: url }] })).toMatchObject({ imagesIn: 1, textTokens: 47 });
+  const signed = { messages: [{ content: [{ type: 'thinking', signature: 'A'.repeat(998) }] }] };
+  expect(of(signed)).toMatchObject({ textTokens: JSON.stringify(signed).length + 3 * 1_000 });
+});
+
+test('hold facts: a text document is text, and twice as much where it is cited', () => {
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'word '.repeat(100) } };
+  const bodies = [document, { ...document, citations: { enabled: true } }].map((block) => ({ messages: [block] }));
+  expect(bodies.map((body) => of(body))).toMatchObject([
+    { refers: false, textTokens: JSON.stringify(bodies[0]).length },
+    { refers: false, textTokens: 2 * JSON.stringify(bodies[1]).length },
+  ]);
 });
 
 test.each([
   [{ max_tokens: 5, max_completion_tokens: 5 }],
+  [{ max_tokens: 5, Max_Tokens: 6 }],
   [{ max_tokens: '5' }],
   [{ max_tokens: 5.5 }],
   [{ max_tokens: -1 }],
   [{ n: '2' }],
+  [{ n: 1, N: 2 }],
+  [['max_tokens']],
 ])('hold facts: %j states no clear maximum', (body) => {
-  expect(of(body)).toBeNull();
+  expect(of(body)).toBe('odd');
+});
+
+test.each([
+  [{ background: true }],
+  [{ fallbacks: [{ model: 'x' }] }],
+  [{ plugins: [{ id: 'web' }] }],
+  [{ mcp_servers: [{}] }],
+  [{ tools: [{ type: 7 }] }],
+  [{ prompt: { id: 'pmpt_1' } }],
+])('hold facts: nothing bounds %j', (body) => {
+  expect(of(body)).toBe('unbounded');
+});
+
+test('hold facts: tools that code runs in hold their container, searches their uses', () => {
+  const code = (container: unknown) => ({ max_tool_calls: 2, tools: [{ type: 'code_interpreter', container }] });
+  expect(of(code({ type: 'auto', memory_limit: '4g' }))).toMatchObject({ hosted: { turns: 3, containers: 4 } });
+  expect(of(code('cntr_1'))).toMatchObject({ hosted: { containers: 64 } });
+  expect(of({ web_search_options: {} })).toMatchObject({ refers: true, hosted: { turns: 1, uses: 1 } });
+  const searches = [5, 2].map((max_uses) => ({ type: 'web_search_20250305', max_uses }));
+  expect(of({ tools: searches })).toMatchObject({ hosted: { turns: 8, uses: 7 } });
+});
+
+const TYPE = ['x-note', 'content-type', 'content-type', 'multipart/form-data; boundary=b'];
+const form = (fields: Readonly<Record<string, string>>): Buffer =>
+  Buffer.from(
+    Object.entries(fields)
+      .map(([name, value]) => `--b\r\nContent-Disposition: form-data; name=${name}\r\n\r\n${value}\r\n`)
+      .join('') + '--b--\r\n',
+  );
+
+test('form facts: images that are asked for, and those that are sent', () => {
+  const body = form({ '"n"': '3', '"prompt"': 'a cat', '"image"; filename="a.png"': 'PNG' });
+  expect(formFacts(body, TYPE, '/v1/images/edits')).toMatchObject({ answers: 3, imagesIn: 1, refers: false });
+  expect(formFacts(body, TYPE, '/v1/audio/transcriptions')).toMatchObject({ answers: 1, refers: true });
+  for (const fields of [{ '"n"': 'many' }, { '"n"': '1', '"N"': '9' }, { '"n"': '1', '"n[]"': '9' }]) {
+    expect(formFacts(form(fields), TYPE, '/v1/images/edits')).toBe('odd');
+  }
 });

@@ -1,79 +1,171 @@
-/** What a call's JSON body says about how much it may cost at most. The document was read strictly before (strict-json.ts). */
-import { JsonScanner, type ScanSink } from '../scan/json-scanner.js';
-import { compilePaths } from '../scan/scan-paths.js';
+/**
+ * What a call's JSON body says about how much it may cost at most. The document was read strictly before
+ * (strict-json.ts). What has no bound at all is said to be unbounded, so that the call is refused.
+ */
+import { countItems, type JsonSpan, stringAt, type WalkedObject, walkJson } from '../scan/json-walk.js';
+import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, ignoresContent } from './content-facts.js';
+import { type HostedTools, hostedTools, TOOL_MEMBERS } from './hosted-tools.js';
 
-interface HoldFacts {
+export interface HoldFacts {
   /** Null: none is stated. */
   readonly outputTokensMax: number | null;
-  /** How many answers are asked for. */
+  /** How many answers are asked for, over all prompts. */
   readonly answers: number;
-  /** The answer comes later, to another call: nobody would be told what it cost. */
-  readonly background: boolean;
-  /** It refers to content that is not in it: files, images by address, earlier answers. */
+  /** How many inputs there are of which each can fill the model's window: prompts, texts to embed. */
+  readonly inputs: number;
+  /** Tokens of the body as text: a token has one byte at least. */
+  readonly textTokens: number;
+  /** Tokens that are billed as output although the request states them: a prediction. */
+  readonly predictedTokens: number;
+  /** Images that are read. */
+  readonly imagesIn: number;
+  /** Pages of PDFs, of which each is read as an image, too; their text is in textTokens. */
+  readonly pagesIn: number;
+  /** It refers to content that is not in it: files, addresses, earlier answers. */
   readonly refers: boolean;
   /** A dearer speed of service is asked for. */
   readonly fast: boolean;
+  readonly cacheTtl: CacheTtl;
+  readonly hosted: HostedTools;
+  /** Of images that are drawn while they are made. */
+  readonly partialImages: number;
 }
 
-const MAXIMUM = 0;
-const ANSWERS = 1;
-const BACKGROUND = 2;
-const REFERENCE = 3;
-const TIER = 4;
-const PATHS = compilePaths({
-  max_tokens: MAXIMUM,
-  max_completion_tokens: MAXIMUM,
-  max_output_tokens: MAXIMUM,
-  n: ANSWERS,
-  best_of: ANSWERS,
-  background: BACKGROUND,
-  previous_response_id: REFERENCE,
-  conversation: REFERENCE,
-  prompt_id: REFERENCE,
-  container: REFERENCE,
-  'messages[].content[].image_url': REFERENCE,
-  'messages[].content[].image_url.url': REFERENCE,
-  'messages[].content[].file': REFERENCE,
-  'messages[].content[].file.file_id': REFERENCE,
-  'messages[].content[].source.url': REFERENCE,
-  'messages[].content[].source.file_id': REFERENCE,
-  'system[].source.file_id': REFERENCE,
-  'input[].id': REFERENCE,
-  'input[].content[].file_id': REFERENCE,
-  'input[].content[].file_url': REFERENCE,
-  'input[].content[].image_url': REFERENCE,
-  service_tier: TIER,
-  speed: TIER,
-});
+/** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer. */
+type HoldProblem = 'unbounded' | 'odd';
+
+/**
+ * Opaque text holds what an earlier answer said or found. It is assumed not to be packed to fewer bytes than a quarter of
+ * its tokens.
+ */
+const TOKENS_PER_OPAQUE_BYTE = 4;
+/** What a chat says in its own members, and a vendor adds for tools and formats of answers, is below this. */
+const ADDED_TOKENS = 1_000;
+/** Each sentence that can be cited has a mark of its own. */
+const CITED_RATIO = 2;
+const MAXIMA: readonly string[] = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_tokens_to_sample'];
+/** Members of the document that are looked for. */
+const DOCUMENT_MEMBERS: readonly string[] = [
+  ...MAXIMA,
+  'n',
+  'best_of',
+  'background',
+  'prompt',
+  'input',
+  'previous_response_id',
+  'conversation',
+  'container',
+  'prediction',
+  'service_tier',
+  'speed',
+  'output_config',
+  'output_format',
+  'partial_images',
+  'fallbacks',
+  'plugins',
+  'mcp_servers',
+];
+const WATCHED: ReadonlySet<string> = new Set([...DOCUMENT_MEMBERS, ...CONTENT_MEMBERS, ...TOOL_MEMBERS]);
+/** They make a provider run other models, or tools, whose cost nothing bounds. */
+const UNBOUNDED: readonly string[] = ['fallbacks', 'plugins', 'mcp_servers'];
+const REFERENCES: readonly string[] = ['previous_response_id', 'conversation', 'container'];
+/** Everything else may be dearer. */
+const USUAL_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'batch']);
 const INTEGER = /^\d{1,12}$/;
-const FAST: ReadonlySet<string> = new Set(['"priority"', '"fast"']);
 
-/** Null: a maximum is given twice, or is no integer. */
-export function holdFacts(body: Buffer): HoldFacts | null {
-  const sink = new HoldSink();
-  new JsonScanner(PATHS, sink).push(body, 0, body.length);
-  return sink.isOdd ? null : sink;
+/** `path`: as metering compares it (metering/estimate.ts, `plainPath`). */
+export function holdFacts(body: Buffer, path: string): HoldFacts | HoldProblem {
+  const content = new ContentFacts(body);
+  const tools: WalkedObject[] = [];
+  let document: WalkedObject | null = null;
+  walkJson(body, {
+    watched: WATCHED,
+    ignores: ignoresContent,
+    ended(object) {
+      content.add(object);
+      if (object.parent === null) document = object;
+      else if (object.parent.parent === null && object.name === 'tools') tools.push(object);
+    },
+  });
+  return document === null ? 'odd' : documentFacts(body, path, document, content, tools);
 }
 
-class HoldSink implements HoldFacts, ScanSink {
-  outputTokensMax: number | null = null;
-  answers = 1;
-  background = false;
-  refers = false;
-  fast = false;
-  isOdd = false;
-
-  value(slot: number, text: string | null): void {
-    if (text === 'null') return;
-    if (slot === MAXIMUM) {
-      if (this.outputTokensMax !== null || text === null || !INTEGER.test(text)) this.isOdd = true;
-      else this.outputTokensMax = Number(text);
-    } else if (slot === ANSWERS) {
-      if (text === null || !INTEGER.test(text)) this.isOdd = true;
-      else this.answers = Math.max(this.answers, Number(text));
-    } else if (slot === BACKGROUND) this.background = text !== 'false';
-    else if (slot === TIER) this.fast ||= text !== null && FAST.has(text);
-    // An image in the body itself is paid for by its bytes.
-    else if (!(text?.startsWith('"data:') ?? false)) this.refers = true;
-  }
+function documentFacts(
+  body: Buffer,
+  path: string,
+  document: WalkedObject,
+  content: ContentFacts,
+  tools: readonly WalkedObject[],
+): HoldFacts | HoldProblem {
+  const { values, objects } = document;
+  const background = values.get('background');
+  if (background !== undefined && rawAt(body, background) !== 'false') return 'unbounded';
+  if (UNBOUNDED.some((member) => isFilled(body, values.get(member)))) return 'unbounded';
+  // A stored prompt: it can bring tools and images that nobody sees here.
+  if (objects.has('prompt')) return 'unbounded';
+  const hosted = hostedTools(body, document, tools);
+  if (hosted === null) return 'unbounded';
+  if (document.isOdd) return 'odd';
+  const stated = maximaOf(path)
+    .map((member) => values.get(member))
+    .filter((span) => span !== undefined);
+  const maxima = stated.map((span) => integerAt(body, span));
+  const answers = ['n', 'best_of'].map((member) => integerAt(body, values.get(member), 1));
+  const partialImages = integerAt(body, values.get('partial_images'), 0);
+  if (maxima.length > 1 || [...maxima, ...answers, partialImages].includes(Number.NaN)) return 'odd';
+  const prompts = itemsOf(body, values.get('prompt'));
+  const isPrompted = path.endsWith('/completions') && !path.endsWith('/chat/completions');
+  const prediction = values.get('prediction');
+  const hasTools = tools.length > 0 || values.has('output_config') || values.has('output_format');
+  const { mediaBytes, opaqueBytes, pageTextBytes } = content;
+  const added = hasTools ? ADDED_TOKENS + hosted.addedTokens : 0;
+  const textBytes = body.length - mediaBytes + opaqueBytes * (TOKENS_PER_OPAQUE_BYTE - 1) + added;
+  return {
+    outputTokensMax: maxima[0] ?? null,
+    answers: Math.max(1, ...answers) * prompts,
+    inputs: Math.max(prompts, path.endsWith('/embeddings') ? itemsOf(body, values.get('input')) : 1),
+    textTokens: content.cites ? CITED_RATIO * (textBytes + pageTextBytes) : textBytes + pageTextBytes,
+    predictedTokens: prediction === undefined || isPrompted ? 0 : prediction.end - prediction.start,
+    imagesIn: content.images,
+    pagesIn: content.pages,
+    refers: content.refers || hosted.refers || REFERENCES.some((member) => values.has(member)),
+    fast: isFast(body, values.get('service_tier')) || isFast(body, values.get('speed')),
+    cacheTtl: content.cacheTtl,
+    hosted,
+    partialImages,
+  };
 }
+
+/** The members that state a maximum for this call: any other is not heeded by its provider. */
+function maximaOf(path: string): readonly string[] {
+  if (path.endsWith('/chat/completions')) return ['max_tokens', 'max_completion_tokens'];
+  if (path.endsWith('/completions') || path.endsWith('/messages')) return ['max_tokens'];
+  if (path.endsWith('/responses')) return ['max_output_tokens'];
+  if (path.endsWith('/complete')) return ['max_tokens_to_sample'];
+  return /\/(?:embeddings|moderations|images|audio|videos|compact|input_tokens|count_tokens)(?:\/|$)/.test(path)
+    ? []
+    : MAXIMA;
+}
+
+/** How many texts or lists of tokens an array holds; 1 for anything else. */
+const itemsOf = (body: Buffer, span: JsonSpan | undefined): number =>
+  span === undefined ? 1 : Math.max(1, countItems(body, span));
+
+/** NaN: it is no integer. */
+function integerAt(body: Buffer, span: JsonSpan | undefined, otherwise = 0): number {
+  if (span === undefined) return otherwise;
+  const text = rawAt(body, span);
+  return INTEGER.test(text) ? Number(text) : Number.NaN;
+}
+
+const RAW_BYTES_MAX = 16;
+const rawAt = (body: Buffer, { start, end }: JsonSpan): string =>
+  body.toString('latin1', start, Math.min(end, start + RAW_BYTES_MAX));
+
+function isFast(body: Buffer, span: JsonSpan | undefined): boolean {
+  return span !== undefined && !USUAL_TIERS.has(stringAt(body, span) ?? '');
+}
+
+/** Neither missing, nor null, nor an empty list. */
+const isFilled = (body: Buffer, span: JsonSpan | undefined): boolean =>
+  span !== undefined && !/^(?:\[\s*\]|false)$/.test(rawAt(body, span));

@@ -1,57 +1,122 @@
 /** The most that a call can cost by a plan, whatever of its input turns out to be cached, read aloud or drawn. Pure. */
-import type { PricePlan } from '@acg/base/pricing/price-plan';
+import type { PricePlan, Rates, Vendor } from '@acg/base/pricing/price-plan';
 import { dearestImagePico } from './cost.js';
+import { imageTokensIn, pageTokensIn } from './image-tokens.js';
 
 /** What is known of a call before it is made. */
 export interface BoundedCall {
   /** Null: no model is used. */
   readonly model: string | null;
-  /** Never fewer than it can have; bytes of its body will do. */
+  /** Never fewer than it can have; bytes of its text will do. */
   readonly tokensIn: number;
+  /** Bytes of its body: of sound, when it holds some. */
+  readonly bytesIn: number;
+  /** Images that are read. */
+  readonly imagesIn: number;
+  /** Pages of PDFs, of which each is read as an image beside its text. */
+  readonly pagesIn: number;
+  /** Of all answers and turns together, images that are drawn among them. */
   readonly tokensOut: number;
-  /** It refers to content that is not in it: that may fill the model's context. */
+  /** Inputs of which each can fill the model's window. */
+  readonly inputs: number;
+  /** How often the model may read its whole input, with what tools have found. */
+  readonly turns: number;
+  /** It refers to content that is not in it: that may fill the model's window. */
   readonly refers: boolean;
   readonly fast: boolean;
+  /** What of the input it asks to keep in the provider's cache, and for how long. */
+  readonly cacheTtl: 'none' | '5m' | '1h';
   /** That may be made. */
   readonly videoSeconds: number;
   readonly images: number;
+  /** Uses of hosted searches, and containers of 1 GB. */
+  readonly toolUses: number;
+  readonly containers: number;
   /** How often a per-request price is due. */
   readonly units: number;
 }
 
-/** Of a model whose context is not known. */
-const CONTEXT_TOKENS = 1_000_000;
+/** A call that uses no model. */
+export const NO_MODEL: BoundedCall = {
+  model: null,
+  tokensIn: 0,
+  bytesIn: 0,
+  imagesIn: 0,
+  pagesIn: 0,
+  tokensOut: 0,
+  inputs: 1,
+  turns: 1,
+  refers: false,
+  fast: false,
+  cacheTtl: 'none',
+  videoSeconds: 0,
+  images: 0,
+  toolUses: 0,
+  containers: 0,
+  units: 1,
+};
+
+/** Of a model whose context is not known: no vendor that is priced here has a longer one. */
+const CONTEXT_TOKENS = 2_000_000;
+/** Price lists round windows: 1 000 000 stands for 1 047 576 and 1 050 000, too. */
+const ROUND_CONTEXT_TOKENS = 1_000_000;
+const CONTEXT_ROUNDING = 1.05;
+/** Their window of 200 000 is one of a million where a beta header asks for it. */
+const LONG_BY_HEADER = /^claude-sonnet-4-(?:0|5|2025)/;
 /** Of speech as low in quality as anybody records it. */
 const HEARD_BYTES_PER_SECOND_MIN = 1_000;
 const PICO_PER_NANO = 1_000;
+/** $25 per 1000: the dearest search of either vendor (developers.openai.com/api/docs/pricing, search preview). */
+const PICO_PER_SEARCH_MAX = 25_000_000_000;
+const PICO_PER_CONTAINER = 30_000_000_000;
 
-export function boundNanos(plan: PricePlan, call: BoundedCall): number {
-  const { tokensIn, tokensOut, refers, fast, videoSeconds, images } = call;
-  const context = plan.contextTokens ?? CONTEXT_TOKENS;
-  const input = refers ? context : Math.min(tokensIn, plan.contextTokens ?? tokensIn);
+/** Nano-dollars. `vendor`: whose formulas for images and caches hold; null = not known. */
+export function boundNanos(plan: PricePlan, vendor: Vendor | null, call: BoundedCall): number {
+  const { bytesIn, tokensOut, videoSeconds, images, fast } = call;
+  const tokensIn = inputTokens(plan, vendor, call.model ?? '', call);
   let inRate = 0;
   let outRate = 0;
-  for (const { rates } of plan.bands) {
-    inRate = Math.max(
-      inRate,
-      rates.input,
-      rates.cacheRead,
-      rates.cacheWrite,
-      rates.cacheWrite1h,
-      rates.audioIn,
-      rates.imageIn,
-    );
+  for (const { aboveTokensIn, rates } of plan.bands) {
+    if (tokensIn < aboveTokensIn) continue;
+    inRate = Math.max(inRate, inputRate(vendor, rates, call));
     outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut);
   }
-  const heardPico = Math.ceil(tokensIn / HEARD_BYTES_PER_SECOND_MIN) * plan.picoPerAudioSecond;
+  const heardPico = Math.ceil(bytesIn / HEARD_BYTES_PER_SECOND_MIN) * plan.picoPerAudioSecond;
   const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
   // A character has a byte at least.
-  const spokenPico = tokensIn * plan.picoPerCharacter;
+  const spokenPico = bytesIn * plan.picoPerCharacter;
   const drawnPico = plan.picoPerImage === null ? 0 : images * dearestImagePico(plan.picoPerImage);
+  const toolsPico =
+    call.toolUses * Math.max(plan.picoPerWebSearch, PICO_PER_SEARCH_MAX) + call.containers * PICO_PER_CONTAINER;
   const { tiers } = plan;
   // Whatever tier and region the answer turns out to have.
-  const tierPercent = Math.max(100, tiers.us) / 100;
-  const percent = (fast ? Math.max(100, tiers.priority, tiers.fast) : 100) * tierPercent;
-  const tokensPico = ((input * inRate + tokensOut * outRate) * percent) / 100;
-  return Math.ceil((tokensPico + heardPico + videoPico + spokenPico + drawnPico) / PICO_PER_NANO);
+  const percent = ((fast ? Math.max(100, tiers.priority, tiers.fast) : 100) * Math.max(100, tiers.us)) / 100;
+  const tokensPico = ((tokensIn * inRate + tokensOut * outRate) * percent) / 100;
+  const pico = tokensPico + heardPico + videoPico + spokenPico + drawnPico + toolsPico;
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(pico / PICO_PER_NANO));
+}
+
+/** What is known is counted; what is not fills the window of each input, at each turn. */
+function inputTokens(plan: PricePlan, vendor: Vendor | null, model: string, call: BoundedCall): number {
+  const { tokensIn, imagesIn, pagesIn, inputs, turns, refers } = call;
+  const perImage = imageTokensIn(vendor, model);
+  const perPage = pageTokensIn(vendor, model);
+  const known = tokensIn + imagesIn * (perImage ?? 0) + pagesIn * (perPage ?? 0);
+  const isUnknown = refers || turns > 1 || (imagesIn > 0 && perImage === null) || (pagesIn > 0 && perPage === null);
+  if (!isUnknown && plan.contextTokens === null) return known;
+  const window = windowOf(plan, model) * inputs;
+  return isUnknown ? window * turns : Math.min(known, window);
+}
+
+function windowOf({ contextTokens }: PricePlan, model: string): number {
+  const tokens = LONG_BY_HEADER.test(model) ? ROUND_CONTEXT_TOKENS : (contextTokens ?? CONTEXT_TOKENS);
+  return tokens >= ROUND_CONTEXT_TOKENS ? Math.ceil(tokens * CONTEXT_ROUNDING) : tokens;
+}
+
+/** Anthropic writes into its cache only what a request marks; others do as they like. */
+function inputRate(vendor: Vendor | null, rates: Rates, { cacheTtl }: BoundedCall): number {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn } = rates;
+  const isMarked = vendor !== 'anthropic' || cacheTtl !== 'none';
+  const isLong = vendor !== 'anthropic' || cacheTtl === '1h';
+  return Math.max(input, cacheRead, isMarked ? cacheWrite : 0, isLong ? cacheWrite1h : 0, audioIn, imageIn);
 }

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { UsageReading } from '../metering/meter.js';
 import { emptyCounts } from '../metering/usage-fields.js';
 import { readingOf } from '../metering/usage-reader.js';
+import { type BoundedCall, NO_MODEL } from './cost-bound.js';
 import { PriceTable } from './price.js';
 
 const NOW = Date.parse('2026-11-20T00:00:00Z');
@@ -461,17 +462,8 @@ describe('price: arithmetic', () => {
 });
 
 describe('price: the most that a call can cost', () => {
-  const asked = {
-    model: 'gpt-5-mini',
-    tokensIn: 1_000,
-    tokensOut: 100,
-    refers: false,
-    fast: false,
-    videoSeconds: 0,
-    images: 0,
-    units: 1,
-  };
-  const bound = (changes: Partial<typeof asked>): number => table().boundOf(openai, { ...asked, ...changes });
+  const asked: BoundedCall = { ...NO_MODEL, model: 'gpt-5-mini', tokensIn: 1_000, tokensOut: 100 };
+  const bound = (changes: Partial<BoundedCall>): number => table().boundOf(openai, { ...asked, ...changes });
 
   it('is never below what it costs', () => {
     const count = fc.nat(5_000);
@@ -495,9 +487,9 @@ describe('price: the most that a call can cost', () => {
     expect(bound({ model: 'sora-2-pro', videoSeconds: 20 })).toBe(20 * 500_000_000);
     expect(bound({ model: 'sora-2', videoSeconds: 20 })).toBe(20 * 100_000_000);
     expect(bound({ videoSeconds: 0 })).toBe(bound({}));
-    expect(bound({ model: 'tts-1', tokensIn: 4_000 })).toBe(60_000_000);
+    expect(bound({ model: 'tts-1', bytesIn: 4_000 })).toBe(60_000_000);
     expect(bound({ model: 'dall-e-3', images: 3 })).toBe(3 * 120_000_000);
     // 1 MB at 8 kbit/s is 1 000 s, at $0.006 a minute
-    expect(bound({ model: 'whisper-1', tokensIn: 1_000_000, tokensOut: 0 })).toBeGreaterThanOrEqual(100_000_000);
+    expect(bound({ model: 'whisper-1', bytesIn: 1_000_000, tokensOut: 0 })).toBeGreaterThanOrEqual(100_000_000);
   });
 });

@@ -1,7 +1,7 @@
 /** What calls cost, in nano-dollars: the prices in force (base/src/pricing) times what was used. */
 import { type PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { PriceOverride } from '@acg/base/pricing/price-override';
-import type { PriceOrigin } from '@acg/base/pricing/price-plan';
+import { type PriceOrigin, vendorOf } from '@acg/base/pricing/price-plan';
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import type { UsageReading } from '../metering/meter.js';
 import { drawnNanos, tokensCostNanos } from './cost.js';
@@ -73,7 +73,7 @@ export class PriceTable {
   boundOf(upstream: PricedUpstream, call: BoundedCall): number {
     const perRequestNanos = this.#list.perRequestNanos(upstream, call.model) * call.units;
     const plan = call.model === null ? null : this.#list.planOf(upstream, call.model);
-    return plan === null ? perRequestNanos : perRequestNanos + boundNanos(plan, call);
+    return plan === null ? perRequestNanos : perRequestNanos + boundNanos(plan, vendorOf(upstream.priceProvider), call);
   }
 }
 

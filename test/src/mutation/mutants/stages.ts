@@ -180,30 +180,31 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: `  if (facts.background) return REJECTIONS.unmetered;
+      find: `  if (facts === 'unbounded') return REJECTIONS.unbounded;
 `,
-      put: '',
-      bug: 'an answer that is made in the background passes a hard budget',
+      put: `  if (facts === 'unbounded') return 0;
+`,
+      bug: 'a call that nothing bounds passes a hard budget',
       tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: '(outputTokensMax ?? terms.holdMaxOutputTokens) * answers;',
-      put: 'outputTokensMax ?? terms.holdMaxOutputTokens;',
+      find: 'perAnswer * answers * turns +',
+      put: 'perAnswer * turns +',
       bug: 'several answers hold as much as one',
       tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: '{ model, tokensIn: body.length, tokensOut,',
-      put: '{ model, tokensIn: 0, tokensOut,',
+      find: 'tokensIn: facts.textTokens,',
+      put: 'tokensIn: 0,',
       bug: 'what a call says is not held',
       tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: '  if (facts === null) return REJECTIONS.oddMaximum;',
-      put: '  if (facts === null) return 0;',
+      find: `  if (facts === 'odd') return REJECTIONS.oddMaximum;`,
+      put: `  if (facts === 'odd') return 0;`,
       bug: 'a maximum that is given twice holds nothing',
       tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
     },

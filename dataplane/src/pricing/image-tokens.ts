@@ -1,0 +1,50 @@
+/**
+ * The most tokens that one image can be, by the vendors' published formulas. Its bytes say nothing: a white image of 2048 x
+ * 768 pixels has a few hundred. Pure.
+ */
+import type { Vendor } from '@acg/base/pricing/price-plan';
+
+/**
+ * OpenAI scales an image into 2048 x 2048 and its shorter side to 768: eight tiles of 512 x 512 at most. gpt-4o-mini counts
+ * 2 833 and 5 667 a tile, others at most 85 and 170 a tile. Models of patches count at most 1 536 of 32 x 32, each 2.46 tokens
+ * at most; from gpt-5.1 on at most 10 000 (`detail: original`).
+ * https://platform.openai.com/docs/guides/images-vision#calculating-costs
+ */
+const TILES_MAX = 8;
+const MINI_TOKENS = 2_833 + TILES_MAX * 5_667;
+const TOKENS_PER_PATCH = 2.46;
+const FEW_PATCHES_TOKENS = Math.ceil(1_536 * TOKENS_PER_PATCH);
+const MANY_PATCHES_TOKENS = Math.ceil(10_000 * TOKENS_PER_PATCH);
+const FEW_PATCHES = /^(?:gpt-4|chatgpt-4o|o[134](?:-|$)|computer-use|gpt-5(?:-(?!image)|$))/;
+/** A page of a file is read in `detail: high`: 2 500 patches. */
+const PAGE_PATCHES_TOKENS = Math.ceil(2_500 * TOKENS_PER_PATCH);
+/** 65 and 129 a tile, and up to 6 240 more where the image is to be kept (`input_fidelity`), with 32 of text. */
+const EDITED_TOKENS = 65 + TILES_MAX * 129 + 6_240 + 32;
+/** At most 4 784 on models of high resolution (https://platform.claude.com/docs/en/build-with-claude/vision). */
+const ANTHROPIC_TOKENS = 5_000;
+
+/** Of an image that is read. Null: the vendor's formula is not known. */
+export function imageTokensIn(vendor: Vendor | null, model: string): number | null {
+  if (vendor === 'anthropic') return ANTHROPIC_TOKENS;
+  if (vendor !== 'openai') return null;
+  if (model.startsWith('gpt-4o-mini')) return MINI_TOKENS;
+  if (model.startsWith('gpt-image-1')) return EDITED_TOKENS;
+  return FEW_PATCHES.test(model) ? FEW_PATCHES_TOKENS : MANY_PATCHES_TOKENS;
+}
+
+/** Of a page of a PDF, beside its text. Null: the vendor's formula is not known. */
+export function pageTokensIn(vendor: Vendor | null, model: string): number | null {
+  const tokens = imageTokensIn(vendor, model);
+  return tokens === MANY_PATCHES_TOKENS ? PAGE_PATCHES_TOKENS : tokens;
+}
+
+/** 1024 x 1536 in high quality (gpt-image-1 and 1.5). Later ones draw 3840 x 2160, which has been seen to be 13 342. */
+const DRAWN_TOKENS = 6_240;
+const LARGE_DRAWN_TOKENS = 20_000;
+/** Of each image that is sent while the last one is drawn. */
+const PARTIAL_TOKENS = 100;
+
+/** Of an image that is drawn, with `partials` that come before it. */
+export function imageTokensOut(model: string, partials: number): number {
+  return (/^gpt-image-1(?:[.-]|$)/.test(model) ? DRAWN_TOKENS : LARGE_DRAWN_TOKENS) + partials * PARTIAL_TOKENS;
+}
