@@ -17,6 +17,8 @@ export interface CallMetering {
   requestObserver(x: RoutedExchange): RequestScanner | null;
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
   response(x: RoutedExchange, head: ResponseHead): BodyEdit | null;
+  /** What the input of a request cost that was sent and never answered; null: nothing. */
+  unanswered(x: RoutedExchange): UsageReading | null;
   price(x: RoutedExchange, reading: UsageReading): Price;
   /** What such a call may cost at most, nano-dollars. */
   bound(x: RoutedExchange, call: BoundedCall): number;

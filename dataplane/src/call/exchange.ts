@@ -116,6 +116,8 @@ export class Exchange {
   forwarded = false;
   /** The request was written to an upstream connection. */
   sent = false;
+  /** Every byte of the request had been handed to the network when the agent left. */
+  sentWhole = false;
   /** What runs upstream: a call or a handshake. */
   upstreamWork: UpstreamWork | null = null;
   connection: Connection | null = null;

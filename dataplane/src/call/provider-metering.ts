@@ -5,6 +5,7 @@ import { createMeter } from '../metering/create-meter.js';
 import { isDrawing, isSpeech, plainPath } from '../metering/estimate.js';
 import { asksForUsage, editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
 import type { LineReading, UsageReading } from '../metering/meter.js';
+import { unansweredReading } from '../metering/unanswered.js';
 import { UsageFilter } from '../metering/usage-filter.js';
 import type { BoundedCall } from '../pricing/cost-bound.js';
 import type { Price, PriceTable } from '../pricing/price.js';
@@ -70,6 +71,19 @@ export class ProviderMetering implements CallMetering {
     // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
     const isCut = x.usageAsked && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
     return isCut ? new UsageFilter() : null;
+  }
+
+  unanswered(x: RoutedExchange): UsageReading | null {
+    if (x.requestScanner !== null) keepFacts(x, x.requestScanner.facts());
+    return unansweredReading({
+      usageFormat: x.routed.upstream.usageFormat,
+      method: x.request.method,
+      path: x.routed.target.rest,
+      requestBytes: x.body?.bytes ?? 0,
+      requestBlobBytes: x.requestBlobBytes,
+      requestModel: x.requestModel,
+      requestOrder: x.requestOrder,
+    });
   }
 
   #countOnce(x: RoutedExchange, line: LineReading): void {

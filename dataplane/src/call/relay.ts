@@ -72,6 +72,7 @@ export class Relay implements SilentResponse {
 
   /** The agent has gone: ends the upstream call at once. */
   abort(): void {
+    this.#x.sentWhole = this.#x.connection?.sentWhole ?? false;
     this.#pending = [];
     this.#support.silence.delete(this);
     this.#abortUpstream?.(aborted);

@@ -18,7 +18,7 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
       },
     },
     counters: { settle: () => void counted++ },
-    metering: { price: () => ({ costNanos: 0, source: 'none' }) },
+    metering: { unanswered: () => null, price: () => ({ costNanos: 0, source: 'none' }) },
     catchingUp: new CatchingUp(),
     onSettled: () => void settled++,
     onHoldExceeded: () => {},

@@ -24,7 +24,7 @@ export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) =>
 interface SettleDeps {
   readonly spool: RecordSink;
   readonly counters: Pick<Counters, 'settle'>;
-  readonly metering: Pick<CallMetering, 'price'>;
+  readonly metering: Pick<CallMetering, 'price' | 'unanswered'>;
   readonly catchingUp: Pick<CatchingUp, 'began' | 'ended'>;
   readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
   /** A call with a hard budget has cost more than it had reserved. */
@@ -56,10 +56,11 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 
   function book(x: RoutedExchange, done: Parameters<Settle>[1]): void {
-    const reading = x.meter?.finish(x.responseComplete) ?? null;
+    const isUnanswered = leftBeforeHead(x);
+    const reading = isUnanswered ? deps.metering.unanswered(x) : (x.meter?.finish(x.responseComplete) ?? null);
     if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
-    const price = successful && reading !== null ? deps.metering.price(x, reading) : FREE;
+    const price = (successful || isUnanswered) && reading !== null ? deps.metering.price(x, reading) : FREE;
     x.lines?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
     deps.spool.append(usageRecord(x, reading, price, months), done);
@@ -72,6 +73,13 @@ export function createSettle(deps: SettleDeps): Settle {
     deps.onSettled(x, reading, price);
   }
 }
+
+/**
+ * The one case without a 2xx that costs something: the agent left after its whole request had been sent, and providers
+ * bill the input that they have begun to work on. Timeouts and failures of the provider stay free.
+ */
+const leftBeforeHead = (x: RoutedExchange): boolean =>
+  x.aborted && x.errorClass === 'client_aborted' && x.upstreamStatus === 0 && x.sentWhole;
 
 function settleCounters(
   counters: Pick<Counters, 'settle'>,

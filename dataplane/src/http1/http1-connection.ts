@@ -108,6 +108,10 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     this.#owner.give(this);
   }
 
+  get sentWhole(): boolean {
+    return this.#socket !== null && this.#first === null && this.#sender === null && this.#socket.writableLength === 0;
+  }
+
   /** Whether another call may go out on it. */
   get usable(): boolean {
     return !this.#dead && this.#handler === null;
@@ -136,7 +140,7 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     if (status >= 200) {
       this.#quietTicksMax = this.#limits.bodyTicks;
       // An upstream that answers before it has read the body may never read it, and take its rest for the next request.
-      if (!this.#isSent) this.#closes = true;
+      if (!this.sentWhole) this.#closes = true;
     }
     this.#handler!.onHeaders(status, rawHeaders, this.#resume);
   }
@@ -193,10 +197,6 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   }
 
   /** All of the request was handed to the system. */
-  get #isSent(): boolean {
-    return this.#sender === null && this.#socket!.writableLength === 0;
-  }
-
   #send(request: SentRequest): void {
     const { method, head, body } = request;
     const socket = this.#socket!;

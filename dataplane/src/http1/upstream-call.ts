@@ -25,6 +25,8 @@ export interface UpstreamHandler {
 export interface Connection {
   /** What cannot be sent is reported to the handler's onError, or thrown (`isInvalidRequest` of upstream/pools.ts). */
   dispatch(call: UpstreamCall, handler: UpstreamHandler): void;
+  /** Every byte of the call's request has been handed to the system. */
+  readonly sentWhole: boolean;
   /** The call is over; once. */
   release(): void;
 }

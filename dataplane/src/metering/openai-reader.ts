@@ -11,25 +11,10 @@ import { startsLikeDelta, startsLikeError, startsWithType } from '../scan/event-
 import { asObject, parseObject, parseString } from '../scan/json-text.js';
 import { compilePaths, type ScanNode } from '../scan/scan-paths.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type EventKind } from '../scan/sse-framer.js';
-import {
-  encodedEventTokens,
-  encodedTextTokens,
-  HEARD_TOKENS_PER_SECOND,
-  heardSeconds,
-  heardTokens,
-  IMAGE_TOKENS_IN_MAX,
-  IMAGE_TOKENS_OUT,
-  isDrawing,
-  isSpeech,
-  isVideo,
-  plainPath,
-  requestTokens,
-  spokenTokens,
-  textTokens,
-  VIDEO_SECONDS_MAX,
-} from './estimate.js';
+import { HEARD_TOKENS_PER_SECOND, isVideo, plainPath } from './estimate.js';
 import { HostedTools } from './hosted-tools.js';
 import type { MeterOptions, UsageReading } from './meter.js';
+import { estimateOf, isGenerating, isHearing } from './openai-estimate.js';
 import { type Counts, emptyCounts, openaiCounts, TOKENS_MAX } from './usage-fields.js';
 import { type BodyFacts, errorName, linesReading, readingOf, type UsageReader } from './usage-reader.js';
 
@@ -91,23 +76,6 @@ const PATHS = compilePaths({
   'data[].b64_json': ITEM,
 });
 
-/** Paths whose 2xx answer costs money even when it says nothing of usage. */
-const GENERATING = [
-  '/chat/completions',
-  '/completions',
-  '/responses',
-  '/responses/compact',
-  '/embeddings',
-  '/images/generations',
-  '/images/edits',
-  '/images/variations',
-  '/audio/speech',
-  '/audio/transcriptions',
-  '/audio/translations',
-  '/videos',
-  '/remix',
-  '/extensions',
-];
 const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 const IMAGES_MAX = 100;
 
@@ -293,7 +261,7 @@ export class OpenAiReader implements UsageReader {
   #estimate(facts: BodyFacts): Counts | null {
     const path = plainPath(facts.options.path);
     const isEvents = facts.kind === 'events';
-    if (!isEvents && !GENERATING.some((end) => path.endsWith(end))) return null;
+    if (!isEvents && !isGenerating(path)) return null;
     if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
     return estimateOf(path, facts, this.#deltas, this.#images);
   }
@@ -314,9 +282,6 @@ export class OpenAiReader implements UsageReader {
   }
 }
 
-const isHearing = (path: string): boolean =>
-  path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations');
-
 /** `text`: JSON, a number or a string of one. */
 function secondsOf(text: string | null): number {
   const seconds = Number(parseString(text, 32) ?? text);
@@ -327,47 +292,6 @@ function secondsOf(text: string | null): number {
 function isLarge(size: string | null): boolean {
   const [width, height] = (size ?? '').split('x').map(Number);
   return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
-}
-
-/** `images`: how many the answer has. */
-function estimateOf(path: string, facts: BodyFacts, deltas: number, images: number): Counts {
-  const counts = emptyCounts();
-  const { requestBytes, requestBlobBytes } = facts.options;
-  counts.inUncached = requestTokens(requestBytes, requestBlobBytes);
-  if (isHearing(path)) {
-    counts.audioSeconds = heardSeconds(requestBytes);
-    counts.inUncached = counts.audioIn = heardTokens(requestBytes);
-  }
-  if (isVideo(path)) {
-    counts.inUncached = 0;
-    counts.videoSeconds = VIDEO_SECONDS_MAX;
-    counts.largeVideo = true;
-  } else if (isDrawing(path)) {
-    counts.images = Math.max(1, images);
-    counts.imageKind = imageKind(facts.options);
-    counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
-    counts.out = IMAGE_TOKENS_OUT * counts.images;
-  } else if (facts.kind === 'events') counts.out = deltas + encodedEventTokens(facts.encodedBytes);
-  else if (isSpeech(path)) speak(counts, facts);
-  else if (!path.endsWith('/embeddings')) {
-    const tokens = textTokens(facts.bytes) + encodedTextTokens(facts.encodedBytes);
-    counts.out = Math.min(tokens, facts.options.tokensOutMax ?? tokens);
-  }
-  return counts;
-}
-
-/** Some models are billed by what is to be said, others by what was said. */
-function speak(counts: Counts, { bytes, encodedBytes, options }: BodyFacts): void {
-  const { requestOrder, requestBytes } = options;
-  counts.characters = requestOrder?.characters || requestBytes;
-  if (requestOrder !== null && requestOrder.textBytes > 0) counts.inUncached = textTokens(requestOrder.textBytes);
-  counts.out = spokenTokens(bytes + encodedBytes, options);
-}
-
-/** As price lists name it: `1024x1792`, `hd 1024x1024`. */
-function imageKind({ requestOrder }: MeterOptions): string {
-  const size = requestOrder?.size || '1024x1024';
-  return requestOrder?.quality === 'hd' ? `hd ${size}` : size;
 }
 
 function errorOf(text: string | null): string {

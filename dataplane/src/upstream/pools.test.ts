@@ -47,7 +47,11 @@ async function whole(peer: RawPeer): Promise<void> {
 function byUndici(origin: string): Connection {
   const client = new Client(origin);
   closing.push(() => void client.destroy());
-  return { dispatch: (call, handler) => void client.dispatch(call, handler as never), release: () => {} };
+  return {
+    sentWhole: true,
+    dispatch: (call, handler) => void client.dispatch(call, handler as never),
+    release: () => {},
+  };
 }
 
 /** All bytes that a call sends over a connection of its own. */

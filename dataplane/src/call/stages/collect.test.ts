@@ -15,6 +15,7 @@ const metering: CallMetering = {
   request: (_x, body) => Buffer.concat([EDITED, body]),
   requestObserver: () => null,
   response: () => null,
+  unanswered: () => null,
   price: () => ({ costNanos: 0, source: 'none' }),
   bound: () => 0,
 };

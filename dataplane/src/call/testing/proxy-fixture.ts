@@ -343,6 +343,7 @@ export class Fixture {
         this.planned++;
         return null;
       },
+      unanswered: () => null,
       price: () => ({ costNanos: this.costNanos, source: 'none' }),
       bound: (_x, call) => {
         this.bounded.push(call);

@@ -141,7 +141,14 @@ export const CALL_ENDS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: 'const price = successful && reading !== null',
+    find: ` && x.upstreamStatus === 0 && x.sentWhole;`,
+    put: ` && x.upstreamStatus === 0;`,
+    bug: 'an agent that leaves pays for a request that was not sent completely',
+    tests: ['dataplane/src/call/left-early.test.ts'],
+  },
+  {
+    file: 'dataplane/src/call/settle.ts',
+    find: 'const price = (successful || isUnanswered) && reading !== null',
     put: 'const price = reading !== null',
     bug: 'an answer that is an error costs',
     tests: ['dataplane/src/call/proxy-responses.test.ts'],
