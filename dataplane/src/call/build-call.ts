@@ -12,7 +12,7 @@ import { upstreamPath } from '../upstream/target.js';
 import type { CallMetering } from './call-metering.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 
-type BodyMetering = Pick<CallMetering, 'request' | 'requestObserver'>;
+type BodyMetering = Pick<CallMetering, 'request' | 'requestObserver' | 'fetchedWhole'>;
 
 /** The agent's body broke its own framing or checksum: not the provider's failure. */
 export class DamagedBody extends Error {}
@@ -25,7 +25,7 @@ export function buildCall(x: RoutedExchange, metering: BodyMetering): UpstreamCa
   const { target, upstream, position } = x.routed;
   const { injection } = upstream;
   if (injection.kind === 'sigv4') return objectCall(x, injection, x.objectRequest!);
-  const headers = forwardedHeaders(x.request.headers, position, injection);
+  const headers = forwardedHeaders(x.request.headers, position, injection, metering.fetchedWhole(x));
   const query = injectCredential(headers, target.query, injection, position);
   return callOf(x, headers, query, bodyOf(x, metering), x.request.contentLength);
 }

@@ -15,6 +15,8 @@ export interface CallMetering {
   request(x: RoutedExchange, body: Buffer): Buffer;
   /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
   requestObserver(x: RoutedExchange): RequestScanner | null;
+  /** The answer's usage is booked when it is fetched: no part of it may be asked for alone. */
+  fetchedWhole(x: RoutedExchange): boolean;
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
   response(x: RoutedExchange, head: ResponseHead): BodyEdit | null;
   /** What the input of a request cost that was sent and never answered; null: nothing. */

@@ -197,6 +197,7 @@ test('ending: a gateway token that is sent as the name of a model is not in the 
     requestObserver: () => null,
     response: () => null,
     unanswered: () => null,
+    fetchedWhole: () => false,
     price: () => ({ costNanos: 0, source: 'none' }),
     bound: () => 0,
   };

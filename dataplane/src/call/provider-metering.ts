@@ -1,7 +1,7 @@
 /** The stages' metering: which bodies are edited, which meter reads a response, what a call costs. */
 
 import { formatMonth } from '../counters/calendar-month.js';
-import { createMeter } from '../metering/create-meter.js';
+import { createMeter, isFetchedWhole } from '../metering/create-meter.js';
 import { isDrawing, isSpeech, plainPath } from '../metering/estimate.js';
 import { asksForUsage, editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
 import type { LineReading, UsageReading } from '../metering/meter.js';
@@ -48,6 +48,12 @@ export class ProviderMetering implements CallMetering {
 
   requestObserver(x: RoutedExchange): RequestScanner | null {
     return isRead(x) ? new RequestScanner(headerOf(x, 'content-type'), isOrder(x)) : null;
+  }
+
+  fetchedWhole({ request, routed: { target, upstream } }: RoutedExchange): boolean {
+    const { usageFormat } = upstream;
+    const isMetered = usageFormat === 'openai' || usageFormat === 'anthropic';
+    return isMetered && isFetchedWhole(request.method, target.rest);
   }
 
   response(x: RoutedExchange, head: ResponseHead): BodyEdit | null {

@@ -51,6 +51,16 @@ function plainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
   return new OpaqueMeter(options, reader);
 }
 
+/**
+ * Whether the answer holds usage that is booked when it is fetched: a part of it, which a range would bring, can leave the
+ * usage out.
+ */
+export function isFetchedWhole(method: string, path: string): boolean {
+  if (method !== 'GET') return false;
+  const plain = plainPath(path);
+  return isResultFile(plain) || plain.includes('/responses/');
+}
+
 /** Where a batch's results are fetched, one JSON document a line, whatever their content type says. */
 function isResultFile(path: string): boolean {
   if (path.endsWith('/results')) return path.includes('/messages/batches/');

@@ -34,15 +34,23 @@ const DROPPED: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
+/** They ask for a part of what is fetched. */
+const RANGES: ReadonlySet<string> = new Set(['range', 'if-range']);
+
 const NON_ASCII = /[^\t\x20-\x7e]/;
 
 /**
  * The client headers that may go upstream, in their order. Left out also: what `Connection` lists, the names that the
  * account sets itself, and any other header that carries the gateway token. `content-length` is left to the caller,
  * who knows what body it sends. Adds `accept-encoding: identity`, so that usage can be read and secrets masked, except
- * for objects (sigv4), which are stored encoded.
+ * for objects (sigv4), which are stored encoded. `whole`: no part of the answer may be asked for alone.
  */
-export function forwardedHeaders(headers: readonly string[], position: TokenPosition, injection: Injection): string[] {
+export function forwardedHeaders(
+  headers: readonly string[],
+  position: TokenPosition,
+  injection: Injection,
+  whole = false,
+): string[] {
   const listed = connectionListed(headers);
   const out: string[] = [];
   const objects = injection.kind === 'sigv4';
@@ -52,7 +60,7 @@ export function forwardedHeaders(headers: readonly string[], position: TokenPosi
     const name = headers[i]!;
     if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
     if (name === 'accept-encoding' && !objects) continue;
-    if (listed?.includes(name)) continue;
+    if (listed?.includes(name) || (whole && RANGES.has(name))) continue;
     const value = headers[i + 1]!;
     if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
     out.push(name, NON_ASCII.test(value) ? wireValue(value) : value);

@@ -16,6 +16,7 @@ const metering: CallMetering = {
   requestObserver: () => null,
   response: () => null,
   unanswered: () => null,
+  fetchedWhole: () => false,
   price: () => ({ costNanos: 0, source: 'none' }),
   bound: () => 0,
 };

@@ -13,7 +13,7 @@ import { Relay, type RelaySupport } from '../relay.js';
 
 export function createForward(
   pools: Pick<UpstreamPools, 'acquire'>,
-  metering: Pick<CallMetering, 'request' | 'requestObserver' | 'bound'>,
+  metering: Pick<CallMetering, 'request' | 'requestObserver' | 'fetchedWhole' | 'bound'>,
   counters: Pick<Counters, 'grow' | 'settle'>,
   support: RelaySupport,
   failures: Pick<Failures, 'notBegun'>,

@@ -344,6 +344,7 @@ export class Fixture {
         return null;
       },
       unanswered: () => null,
+      fetchedWhole: () => false,
       price: () => ({ costNanos: this.costNanos, source: 'none' }),
       bound: (_x, call) => {
         this.bounded.push(call);
