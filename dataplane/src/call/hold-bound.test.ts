@@ -84,3 +84,35 @@ test('bound: what costs per call counts as often as a call can say', async () =>
   expect(await refused('/v1/files', {})).toBeNull();
   expect(gateway.bounded.at(-1)).toMatchObject({ model: null, units: 1 });
 });
+
+const RUNS = { call: '* /v1/threads/*/runs', at: 'unknown' };
+const SEEN = [
+  { call: '* /v1/chat/completions', at: 'json' },
+  { call: '* /v1/batches', at: 'answer' },
+];
+
+test.each<[string, Parameters<typeof termsOf>[0], boolean]>([
+  ['no limit of cost', { rpmLimit: 60 }, false],
+  ['a budget of the agent', { budgetCents: 100 }, true],
+  ['a hard budget', { budgetCents: 100, hardBudget: true }, true],
+  ['a budget of its project', { projectBudgetNanos: 5 }, true],
+  ['a budget of its organization', { orgBudgetNanos: 5 }, true],
+  ['a limit of tokens', { tpmLimit: 1_000 }, true],
+])('unseen: with %s, calls whose cost no answer states are refused: %s', async (_what, limits, isLimited) => {
+  const given = (modelCalls: { call: string; at: string }[], custom = false): void => {
+    const account = upstreamOf(upstream.origin, { usageFormat: 'openai', modelCalls, custom });
+    const terms = termsOf({ agentId: 'agent-1', ...limits });
+    gateway.lookup = { context: contextOf([account], { terms }), refusal: null };
+  };
+  const isHard = limits?.hardBudget === true;
+  given([RUNS, ...SEEN]);
+  expect(await refused('/v1/threads/thread_1/runs', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/v1/something', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused(CHAT, {})).toBeNull();
+  expect(await refused('/v1/batches', {})).toEqual(isHard ? UNMETERED : null);
+  given([RUNS, ...SEEN], true); // of a custom provider its format's own
+  expect(await refused('/v1/threads/thread_1/runs', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/v1/rerank', {})).toEqual(isHard ? UNMETERED : null);
+  given(SEEN); // of a control plane of an older version
+  expect(await refused('/v1/something', {})).toEqual(isHard ? UNMETERED : null);
+});

@@ -1,7 +1,7 @@
 /** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
 import { isDrawing, isSpeech, isVideo, plainPath, VIDEO_SECONDS_MAX } from '../metering/estimate.js';
 import { bodyReader } from '../policy/body-models.js';
-import { callPlace } from '../policy/call-rules.js';
+import { callPlace, costsUnseen } from '../policy/call-rules.js';
 import { formFacts } from '../policy/form-facts.js';
 import { holdFacts } from '../policy/hold-facts.js';
 import { type BoundedCall, NO_MODEL } from '../pricing/cost-bound.js';
@@ -22,14 +22,20 @@ const UNMETERED: BoundedCall = { ...NO_MODEL, units: 100 };
  */
 const SPOKEN_TOKENS_PER_BYTE = 32;
 
-/** Before the body: sets its reader where it must be read. Null: go on. */
+/**
+ * Before the body: refuses what a budget, or a limit of tokens, would not see. With a hard budget it also refuses what
+ * cannot be bounded, and sets the body's reader where it must be read. Null: go on.
+ */
 export function planHold(x: RoutedExchange): Rejection | null {
   const { context, upstream, target } = x.routed;
-  if (!context.terms.hardBudget || !METERED.has(upstream.usageFormat)) return null;
+  const { hardBudget, limitsCost } = context.terms;
+  if (!limitsCost || !METERED.has(upstream.usageFormat)) return null;
+  if (!hardBudget) return costsUnseen(upstream, x.request.method, target.rest) ? REJECTIONS.unseen : null;
   if (x.handshake !== null) return REJECTIONS.unmetered;
   const place = callPlace(upstream, x.request.method, target.rest);
   if (place === 'free') return null;
-  if (place === 'unknown' || place === 'batch' || place.startsWith('path:')) return REJECTIONS.unmetered;
+  if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path:'))
+    return REJECTIONS.unmetered;
   if (x.bodyReader !== null) return null;
   if (x.body === null) return bodyRefusal('not_readable');
   const reader = bodyReader(place as 'json' | 'form' | 'json_or_form', x.request.headers);

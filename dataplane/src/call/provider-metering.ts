@@ -122,9 +122,9 @@ function isOrder({ routed: { target, upstream } }: RoutedExchange): boolean {
   return isSpeech(path) || isDrawing(path);
 }
 
-/** Whether the answer may hold usage that another call brings again: results of a batch, a background answer. */
-function mayComeAgain(x: RoutedExchange): boolean {
-  return x.request.method === 'GET' || x.routed.target.rest.includes('/responses');
+/** Whether the answer may hold usage that another call brings again: results of a batch, a background answer, a run. */
+function mayComeAgain({ request, routed: { target } }: RoutedExchange): boolean {
+  return request.method === 'GET' || /\/(?:responses|runs)/.test(target.rest);
 }
 
 function fetchOf({ request, admission, routed: { context, upstream } }: RoutedExchange) {

@@ -163,6 +163,11 @@ export const REJECTIONS = Object.freeze({
     null,
     'What this call costs cannot be bounded before it is made: its budget is a hard one.',
   ),
+  unseen: denied(
+    'unmetered',
+    null,
+    'No answer states what this call costs, and the agent, its project or its organization has a budget or a limit of tokens per minute.',
+  ),
   unbounded: denied(
     'unmetered',
     null,

@@ -1,5 +1,5 @@
 /** What admission has to know of an agent. Made once per context; the same object serves all of its calls. */
-import { BUDGET_ROW, type Limits, UNLIMITED } from './limit-table.js';
+import { BUDGET_ROW, type Limits, TPM_ROW, UNLIMITED } from './limit-table.js';
 
 /** The month spend of one scope, as the ledger has it, and the budget on it. */
 export interface ScopeSpend {
@@ -29,6 +29,8 @@ export interface AgentTerms {
    * mid-month starts from what was spent.
    */
   readonly unbudgeted: readonly string[];
+  /** What calls cost counts: there is a budget of the agent, its project or its organization, or a limit of tokens. */
+  readonly limitsCost: boolean;
   /** Admission reserves what a call may cost at most. */
   readonly hardBudget: boolean;
   /** Output tokens that a call is taken to want when it states no maximum. */
@@ -55,5 +57,12 @@ export function agentTerms(input: TermsInput): AgentTerms {
   const spends = input.spends.map((spend) => Object.freeze({ ...spend, budgetNanos: input.limits[spend.row]! }));
   const budgets = spends.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);
   const hardBudget = input.hardBudget && input.limits[BUDGET_ROW] !== UNLIMITED;
-  return Object.freeze({ ...input, spends: Object.freeze(spends), budgets: Object.freeze(budgets), hardBudget });
+  const limitsCost = budgets.length > 0 || input.limits[TPM_ROW] !== UNLIMITED;
+  return Object.freeze({
+    ...input,
+    spends: Object.freeze(spends),
+    budgets: Object.freeze(budgets),
+    limitsCost,
+    hardBudget,
+  });
 }

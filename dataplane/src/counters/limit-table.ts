@@ -25,6 +25,7 @@ export function limitRow(type: LimitType, scope: LimitScope): number {
 
 export const RPM_ROW = limitRow('rpm', 'agent_provider');
 export const RPD_ROW = limitRow('rpd', 'agent_provider');
+export const TPM_ROW = limitRow('tpm', 'agent_provider');
 export const BUDGET_ROW = limitRow('budget', 'agent');
 
 /** Rows by the way in which they are counted. */

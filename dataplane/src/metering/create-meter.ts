@@ -58,7 +58,7 @@ function plainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
 export function isFetchedWhole(method: string, path: string): boolean {
   if (method !== 'GET') return false;
   const plain = plainPath(path);
-  return isResultFile(plain) || plain.includes('/responses/');
+  return isResultFile(plain) || /\/(?:responses|runs)\//.test(plain);
 }
 
 /** Where a batch's results are fetched, one JSON document a line, whatever their content type says. */

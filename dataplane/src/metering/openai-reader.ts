@@ -15,7 +15,7 @@ import { HEARD_TOKENS_PER_SECOND, isVideo, plainPath } from './estimate.js';
 import { HostedTools } from './hosted-tools.js';
 import type { MeterOptions, UsageReading } from './meter.js';
 import { estimateOf, isGenerating, isHearing } from './openai-estimate.js';
-import { type Counts, emptyCounts, openaiCounts, TOKENS_MAX } from './usage-fields.js';
+import { type Counts, emptyCounts, openaiCounts, partOf, TOKENS_MAX } from './usage-fields.js';
 import { type BodyFacts, errorName, linesReading, readingOf, type UsageReader } from './usage-reader.js';
 
 const USAGE = 0;
@@ -36,6 +36,8 @@ const SECONDS = 14;
 const SIZE = 15;
 const ITEM = 16;
 const DURATION = 17;
+const STATUS = 18;
+const MODEL_USAGE = 19;
 
 const PATHS = compilePaths({
   usage: USAGE,
@@ -72,12 +74,18 @@ const PATHS = compilePaths({
   seconds: SECONDS, // of a video
   size: SIZE,
   duration: DURATION, // of what was heard
+  status: STATUS,
+  'per_model_usage[]': MODEL_USAGE, // of a run of an evaluation
   'data[].url': ITEM, // images
   'data[].b64_json': ITEM,
 });
 
 const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 const IMAGES_MAX = 100;
+/** That one run of an evaluation uses. */
+const MODELS_MAX = 100;
+/** A run that has ended: its usage does not change any more. */
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled', 'cancelled', 'expired', 'incomplete']);
 
 export class OpenAiReader implements UsageReader {
   readonly paths: ScanNode = PATHS;
@@ -105,6 +113,9 @@ export class OpenAiReader implements UsageReader {
   #largeVideo = false;
   #heardSeconds = 0;
   #images = 0;
+  #status: string | null = null;
+  /** Of a run of an evaluation, as it stands there. */
+  #modelUsage: string[] = [];
 
   wants(kind: EventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
@@ -164,6 +175,12 @@ export class OpenAiReader implements UsageReader {
         return;
       case ITEM:
         if (text !== 'null') this.#images = Math.min(IMAGES_MAX, this.#images + 1);
+        return;
+      case STATUS:
+        this.#status = parseString(text, 32);
+        return;
+      case MODEL_USAGE:
+        if (text !== null && this.#modelUsage.length < MODELS_MAX) this.#modelUsage.push(text);
         return;
       case CUSTOM_ID:
         this.#customId = parseString(text, 256);
@@ -229,6 +246,7 @@ export class OpenAiReader implements UsageReader {
     const more = { streamError, serviceTier: this.#tier };
     if (facts.kind === 'lines') return linesReading(facts, this.#counted);
     const { countOnce } = options;
+    if (countOnce !== null && isRun(plainPath(options.path))) return this.#runReading(countOnce, model, more);
     if (this.#background && countOnce !== null) {
       const source = this.#counts !== null ? 'reported' : 'estimated';
       const counts = this.#counts ?? this.#seenOf(facts);
@@ -249,6 +267,38 @@ export class OpenAiReader implements UsageReader {
     }
     const estimate = this.#estimate(facts);
     return readingOf(estimate ?? emptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
+  }
+
+  /** Runs of assistants and evaluations: what they used is stated when they have ended, to whoever fetches them. */
+  #runReading(
+    countOnce: NonNullable<MeterOptions['countOnce']>,
+    model: string | null,
+    more: Parameters<typeof readingOf>[3],
+  ): UsageReading {
+    const sourceId = this.#id;
+    const count = (lineId: string, counts: Counts, model: string | null): void => {
+      const reading = readingOf(counts, 'reported', model, more);
+      countOnce({ sourceId: sourceId!, lineId, partial: false, reading });
+    };
+    let counted = false;
+    if (sourceId !== null && this.#status !== null && ENDED.has(this.#status)) {
+      // Steps of a run have usage, too: it is part of the run's.
+      if (this.#counts !== null && sourceId.startsWith('run_')) {
+        count('', this.#counts, model);
+        counted = true;
+      }
+      for (const text of this.#modelUsage) {
+        const usage = parseObject(text);
+        const counts = usage === null ? null : openaiCounts(usage);
+        if (counts === null) continue;
+        counts.cacheRead = partOf(usage!.cached_tokens, counts.inUncached);
+        counts.inUncached -= counts.cacheRead;
+        const name = typeof usage!.model_name === 'string' ? usage!.model_name.slice(0, 256) : '';
+        count(name, counts, name || null);
+        counted = true;
+      }
+    }
+    return readingOf(emptyCounts(), counted ? 'reported' : 'none', model, more);
   }
 
   /** Of a background answer that has not come to its usage; null: it waits, or nothing was made. */
@@ -281,6 +331,11 @@ export class OpenAiReader implements UsageReader {
     return counts;
   }
 }
+
+/** A run itself, fetched or streamed; not the list of runs, nor its steps. */
+const isRun = (path: string): boolean =>
+  /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
+  /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
 
 /** `text`: JSON, a number or a string of one. */
 function secondsOf(text: string | null): number {

@@ -5,8 +5,11 @@ import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.
 import { ModelRule } from './model-rule.js';
 import { SensitiveCalls } from './sensitive.js';
 
-/** Where a call's model is to be looked for; `unknown`: the provider's file does not say. */
-export type ModelPlace = 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'unknown' | `path:${string}`;
+/**
+ * Where a call's model is to be looked for; `answer`: nowhere, and an answer states what it costs, if it costs anything;
+ * `unknown`: the provider's file does not say, or says that no answer states what it costs.
+ */
+export type ModelPlace = 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'answer' | 'unknown' | `path:${string}`;
 
 interface ModelCallPattern {
   readonly pattern: CallPattern;
@@ -25,6 +28,7 @@ export class CallRules {
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
   readonly #modelCalls: readonly ModelCallPattern[];
+  readonly #listsUnseen: boolean;
   readonly #basePath: string;
 
   constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
@@ -34,6 +38,7 @@ export class CallRules {
     this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compile);
     this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);
     this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compile(call), at: at as ModelPlace }));
+    this.#listsUnseen = this.#modelCalls.some(({ at }) => at === 'unknown');
     this.#basePath = basePath;
   }
 
@@ -57,10 +62,24 @@ export class CallRules {
     return false;
   }
 
+  /**
+   * Whether no answer states what the call costs. Of a custom provider only those that its format's vendor has; of a
+   * built-in one also what its file does not name. A control plane that sends no such list is of an older version.
+   */
+  costsUnseen(method: string, rest: string, custom: boolean): boolean {
+    if (!this.#listsUnseen || MODEL_FREE_METHODS.has(method)) return false;
+    const at = this.#listedPlace(method, rest);
+    return at === 'unknown' || (at === undefined && !custom);
+  }
+
   modelPlace(method: string, rest: string): ModelPlace {
     if (MODEL_FREE_METHODS.has(method)) return 'free';
+    return this.#listedPlace(method, rest) ?? 'unknown';
+  }
+
+  #listedPlace(method: string, rest: string): ModelPlace | undefined {
     const segments = strictSegments(rest);
-    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at ?? 'unknown';
+    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
 }
 
@@ -80,13 +99,22 @@ const placeRulesOf = new WeakMap<Upstream, CallRules>();
 
 /** Where a call's model is, also where no policy asks for it. A custom provider of a known format says nothing of paths. */
 export function callPlace(upstream: Upstream, method: string, rest: string): ModelPlace {
+  const place = placeRules(upstream).modelPlace(method, rest);
+  return place === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : place;
+}
+
+/** See {@link CallRules.costsUnseen}. */
+export function costsUnseen(upstream: Upstream, method: string, rest: string): boolean {
+  return placeRules(upstream).costsUnseen(method, rest, upstream.custom);
+}
+
+function placeRules(upstream: Upstream): CallRules {
   let rules = rulesOf.get(upstream) ?? placeRulesOf.get(upstream);
   if (rules === undefined || rules === null) {
     rules = new CallRules(upstream);
     placeRulesOf.set(upstream, rules);
   }
-  const place = rules.modelPlace(method, rest);
-  return place === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : place;
+  return rules;
 }
 
 /** A pattern that cannot be read would silently allow nothing, or deny nothing. */

@@ -60,7 +60,8 @@ export function forwardedHeaders(
     const name = headers[i]!;
     if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
     if (name === 'accept-encoding' && !objects) continue;
-    if (listed?.includes(name) || (whole && RANGES.has(name))) continue;
+    if (listed?.includes(name)) continue;
+    if (whole && RANGES.has(name)) continue;
     const value = headers[i + 1]!;
     if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
     out.push(name, NON_ASCII.test(value) ? wireValue(value) : value);

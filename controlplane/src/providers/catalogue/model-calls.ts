@@ -32,12 +32,45 @@ export const OPENAI_CALLS: readonly ModelCall[] = [
     '/v1/batches/*/cancel',
     '/v1/fine_tuning/jobs/*/cancel',
   ),
+  // Runs of assistants and evaluations go on after their answer, and training has prices of its own.
+  ...named(
+    'unknown',
+    '/v1/threads/runs',
+    '/v1/threads/*/runs',
+    '/v1/threads/*/runs/*/submit_tool_outputs',
+    '/v1/evals/*/runs',
+    '/v1/fine_tuning/jobs',
+    '/v1/fine_tuning/jobs/*/resume',
+    '/v1/fine_tuning/alpha/graders/run',
+  ),
+  ...named(
+    'answer',
+    '/v1/batches', // booked when its results are fetched
+    '/v1/videos/**',
+    '/v1/chat/completions/*',
+    '/v1/assistants/**',
+    '/v1/threads',
+    '/v1/threads/*',
+    '/v1/threads/*/messages/**',
+    '/v1/threads/*/runs/*',
+    '/v1/threads/*/runs/*/cancel',
+    '/v1/evals',
+    '/v1/evals/*',
+    '/v1/evals/*/runs/*',
+    '/v1/fine_tuning/jobs/*/pause',
+    '/v1/fine_tuning/checkpoints/**',
+    '/v1/fine_tuning/alpha/graders/validate',
+    '/v1/containers/**',
+    '/v1/skills/**',
+  ),
 ];
 
 export const ANTHROPIC_CALLS: readonly ModelCall[] = [
   ...named('json', '/v1/messages', '/v1/messages/count_tokens', '/v1/complete'),
   ...named('batch', '/v1/messages/batches'),
   ...named('free', '/v1/messages/batches/*/cancel', '/v1/files'),
+  ...named('unknown', '/v1/sessions/**'), // agents that go on after their answer
+  ...named('answer', '/v1/agents/**', '/v1/environments/**', '/v1/skills/**'),
 ];
 
 /** A tenant's own provider of one of the two formats, whose paths may begin otherwise. */

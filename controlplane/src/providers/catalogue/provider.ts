@@ -75,8 +75,12 @@ interface SensitiveCall {
 export interface ModelCall {
   /** As in {@link SensitiveCall}. */
   readonly call: string;
-  /** `batch`: `requests[].params.model`; `path:x`: the segment behind `x`; `free`: none is named and none is used. */
-  readonly at: 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | `path:${string}`;
+  /**
+   * `batch`: `requests[].params.model`; `path:x`: the segment behind `x`; `free`: none is named and none is used; `answer`:
+   * it may use one that nobody sees, and what it costs, if anything, is booked when an answer states it; `unknown`: no
+   * answer states what it costs, so it is refused where budgets or tokens are limited.
+   */
+  readonly at: 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'answer' | 'unknown' | `path:${string}`;
 }
 
 interface ProviderAddress {

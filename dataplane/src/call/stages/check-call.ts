@@ -30,6 +30,7 @@ export function callRefusal(x: RoutedExchange, rules: CallRules): Rejection | nu
 function placeRefusal(x: RoutedExchange, rules: CallRules, place: ModelPlace): Rejection | null {
   // The frames of a WebSocket name models that nobody reads here.
   if (place === 'unknown' || x.handshake !== null) return callDenied(x);
+  if (place === 'answer') return callDenied(x);
   if (place === 'free') return null;
   if (place === 'json' || place === 'form' || place === 'json_or_form' || place === 'batch') {
     if (x.bodyModels !== null) return modelRefusal(rules, x.bodyModels);

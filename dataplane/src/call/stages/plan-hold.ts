@@ -1,4 +1,4 @@
-/** A hard budget: what cannot be bounded is refused, and the body that says what a call may cost is read. */
+/** Budgets: what they cannot see, or a hard one cannot bound, is refused; the body that says what a call may cost is read. */
 import { planHold as plan } from '../hold-bound.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 

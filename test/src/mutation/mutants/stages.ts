@@ -173,8 +173,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/hold-bound.ts',
-      find: `  if (place === 'unknown' || place === 'batch'`,
-      put: `  if (place === 'batch'`,
+      find: `  if (place === 'unknown' || place === 'answer'`,
+      put: `  if (place === 'answer'`,
       bug: 'a call that cannot be bounded passes a hard budget',
       tests: ['dataplane/src/call/hold-bound.test.ts', 'dataplane/src/call/budget-cut.test.ts'],
     },
