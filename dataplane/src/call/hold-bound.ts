@@ -72,6 +72,7 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
     ...NO_MODEL,
     tokensIn: facts.textTokens,
     bytesIn: body.length,
+    heardSeconds: facts.heardSeconds,
     imagesIn: facts.imagesIn,
     pagesIn: facts.pagesIn,
     inputs: facts.inputs,

@@ -303,3 +303,24 @@ test('reservation: ordinary calls fit into a dollar', () => {
   }
   expect(table.filter(([, nanos]) => typeof nanos !== 'number' || nanos > DOLLAR || nanos <= 0)).toEqual([]);
 });
+
+const sound = (model: string, file: string): ReservedCall => ({
+  provider: 'openai',
+  path: '/v1/audio/transcriptions',
+  body: {
+    form: Buffer.from(
+      `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n` +
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${file}\r\n--b--\r\n`,
+      'latin1',
+    ),
+    contentType: 'multipart/form-data; boundary=b',
+  },
+});
+
+test('reservation: recordings by their length; one that does not say it never fits a price by the second', () => {
+  const mp3 = `\xff\xfb\x90\x64${'\0'.repeat(413)}`.repeat(2_300); // a minute
+  expect(reservation(sound('whisper-1', mp3))).toBeGreaterThanOrEqual(6_000_000);
+  expect(reservation(sound('whisper-1', mp3))).toBeLessThan(7_000_000);
+  expect(reservation(sound('whisper-1', 'fLaC'))).toBe(Number.MAX_SAFE_INTEGER);
+  expect(reservation(sound('gpt-4o-transcribe', 'fLaC'))).toBeLessThan(DOLLAR);
+});

@@ -1,4 +1,5 @@
 /** What a form says about how much its call may cost at most: pictures to edit, sound to write down. */
+import { soundSeconds } from '../scan/sound-seconds.js';
 import type { HoldFacts } from './hold-facts.js';
 import { readForm, strictBoundary } from './strict-form.js';
 
@@ -15,6 +16,7 @@ const NOTHING: HoldFacts = {
   cacheTtl: 'none',
   hosted: { uses: 0, turns: 1, containers: 0, refers: false, addedTokens: 0 },
   partialImages: 0,
+  heardSeconds: 0,
 };
 const INTEGER = /^\d{1,6}$/;
 
@@ -25,8 +27,17 @@ export function formFacts(body: Buffer, headers: readonly string[], path: string
   const boundary = strictBoundary(type.trim());
   const fields = boundary === null ? 'not_form' : readForm(body, boundary);
   if (typeof fields === 'string') return 'odd';
-  // What is not drawn is heard or seen: how long it takes is not known here.
-  if (!path.includes('/images/')) return { ...NOTHING, textTokens: body.length, refers: true };
+  if (!path.includes('/images/')) {
+    // A file is heard or seen: how many tokens it is, is not known here.
+    const files = fields.filter(({ value }) => value === null).map(({ bytes }) => soundSeconds(bytes));
+    const heardSeconds = files.reduce((sum, seconds) => (sum === null || seconds === null ? null : sum + seconds), 0);
+    return {
+      ...NOTHING,
+      textTokens: body.length,
+      refers: true,
+      heardSeconds: files.length === 0 ? null : heardSeconds,
+    };
+  }
   let imagesIn = 0;
   let textTokens = 0;
   const numbers = new Map<string, number>();

@@ -101,7 +101,11 @@ const form = (fields: Readonly<Record<string, string>>): Buffer =>
 test('form facts: images that are asked for, and those that are sent', () => {
   const body = form({ '"n"': '3', '"prompt"': 'a cat', '"image"; filename="a.png"': 'PNG' });
   expect(formFacts(body, TYPE, '/v1/images/edits')).toMatchObject({ answers: 3, imagesIn: 1, refers: false });
-  expect(formFacts(body, TYPE, '/v1/audio/transcriptions')).toMatchObject({ answers: 1, refers: true });
+  expect(formFacts(body, TYPE, '/v1/audio/transcriptions')).toMatchObject({
+    answers: 1,
+    refers: true,
+    heardSeconds: null,
+  });
   for (const fields of [{ '"n"': 'many' }, { '"n"': '1', '"N"': '9' }, { '"n"': '1', '"n[]"': '9' }]) {
     expect(formFacts(form(fields), TYPE, '/v1/images/edits')).toBe('odd');
   }

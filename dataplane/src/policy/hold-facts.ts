@@ -29,6 +29,8 @@ export interface HoldFacts {
   readonly hosted: HostedTools;
   /** Of images that are drawn while they are made. */
   readonly partialImages: number;
+  /** Of recordings that are sent; null: they do not say how long they are. */
+  readonly heardSeconds: number | null;
 }
 
 /** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer. */
@@ -133,6 +135,7 @@ function documentFacts(
     cacheTtl: content.cacheTtl,
     hosted,
     partialImages,
+    heardSeconds: path.includes('/audio/') && !path.endsWith('/speech') ? null : 0,
   };
 }
 

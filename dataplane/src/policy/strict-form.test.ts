@@ -12,9 +12,9 @@ const file = part(
 
 test('strict form: fields and files in their order', () => {
   expect(readForm(form(named('model', 'whisper-1'), file, named('language', 'de')), B)).toEqual([
-    { name: 'model', value: 'whisper-1' },
-    { name: 'file', value: null },
-    { name: 'language', value: 'de' },
+    { name: 'model', value: 'whisper-1', bytes: Buffer.from('whisper-1') },
+    { name: 'file', value: null, bytes: Buffer.from('a\r\nb--x') },
+    { name: 'language', value: 'de', bytes: Buffer.from('de') },
   ]);
 });
 
@@ -26,8 +26,8 @@ test('strict form: what official clients send is read', async () => {
   const boundary = strictBoundary(request.headers.get('content-type')!)!;
   const fields = readForm(Buffer.from(await request.arrayBuffer()), boundary);
   expect(fields).toEqual([
-    { name: 'model', value: 'gpt-image-1' },
-    { name: 'image', value: null },
+    { name: 'model', value: 'gpt-image-1', bytes: Buffer.from('gpt-image-1') },
+    { name: 'image', value: null, bytes: Buffer.from('png') },
   ]);
 });
 

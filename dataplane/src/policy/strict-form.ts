@@ -10,6 +10,8 @@ interface FormField {
   readonly name: string;
   /** Null: a file. */
   readonly value: string | null;
+  /** A part of the body, not a copy. */
+  readonly bytes: Buffer;
 }
 
 const CONTENT_TYPE =
@@ -70,7 +72,8 @@ function readPart(body: Buffer, start: number, end: number): FormField | FormPro
   }
   if (name === null) return 'ambiguous';
   const from = start + blank + 4;
-  return { name, value: isFile || end - from > FIELD_BYTES_MAX ? null : body.toString('utf8', from, end) };
+  const bytes = body.subarray(from, end);
+  return { name, value: isFile || bytes.length > FIELD_BYTES_MAX ? null : bytes.toString(), bytes };
 }
 
 const isCrlf = (body: Buffer, at: number): boolean => body[at] === 0x0d && body[at + 1] === 0x0a;

@@ -9,8 +9,10 @@ export interface BoundedCall {
   readonly model: string | null;
   /** Never fewer than it can have; bytes of its text will do. */
   readonly tokensIn: number;
-  /** Bytes of its body: of sound, when it holds some. */
+  /** Bytes of its body: of text that is spoken, when it holds some. */
   readonly bytesIn: number;
+  /** Of recordings; null: not known, so that a price by the second has no bound. */
+  readonly heardSeconds: number | null;
   /** Images that are read. */
   readonly imagesIn: number;
   /** Pages of PDFs, of which each is read as an image beside its text. */
@@ -41,6 +43,7 @@ export const NO_MODEL: BoundedCall = {
   model: null,
   tokensIn: 0,
   bytesIn: 0,
+  heardSeconds: 0,
   imagesIn: 0,
   pagesIn: 0,
   tokensOut: 0,
@@ -63,8 +66,6 @@ const ROUND_CONTEXT_TOKENS = 1_000_000;
 const CONTEXT_ROUNDING = 1.05;
 /** Their window of 200 000 is one of a million where a beta header asks for it. */
 const LONG_BY_HEADER = /^claude-sonnet-4-(?:0|5|2025)/;
-/** Of speech as low in quality as anybody records it. */
-const HEARD_BYTES_PER_SECOND_MIN = 1_000;
 const PICO_PER_NANO = 1_000;
 /** $25 per 1000: the dearest search of either vendor (developers.openai.com/api/docs/pricing, search preview). */
 const PICO_PER_SEARCH_MAX = 25_000_000_000;
@@ -72,7 +73,8 @@ const PICO_PER_CONTAINER = 30_000_000_000;
 
 /** Nano-dollars. `vendor`: whose formulas for images and caches hold; null = not known. */
 export function boundNanos(plan: PricePlan, vendor: Vendor | null, call: BoundedCall): number {
-  const { bytesIn, tokensOut, videoSeconds, images, fast } = call;
+  const { bytesIn, heardSeconds, tokensOut, videoSeconds, images, fast } = call;
+  if (heardSeconds === null && plan.picoPerAudioSecond > 0) return Number.MAX_SAFE_INTEGER;
   const tokensIn = inputTokens(plan, vendor, call.model ?? '', call);
   let inRate = 0;
   let outRate = 0;
@@ -81,7 +83,7 @@ export function boundNanos(plan: PricePlan, vendor: Vendor | null, call: Bounded
     inRate = Math.max(inRate, inputRate(vendor, rates, call));
     outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut);
   }
-  const heardPico = Math.ceil(bytesIn / HEARD_BYTES_PER_SECOND_MIN) * plan.picoPerAudioSecond;
+  const heardPico = (heardSeconds ?? 0) * plan.picoPerAudioSecond;
   const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
   // A character has a byte at least.
   const spokenPico = bytesIn * plan.picoPerCharacter;

@@ -489,7 +489,9 @@ describe('price: the most that a call can cost', () => {
     expect(bound({ videoSeconds: 0 })).toBe(bound({}));
     expect(bound({ model: 'tts-1', bytesIn: 4_000 })).toBe(60_000_000);
     expect(bound({ model: 'dall-e-3', images: 3 })).toBe(3 * 120_000_000);
-    // 1 MB at 8 kbit/s is 1 000 s, at $0.006 a minute
-    expect(bound({ model: 'whisper-1', bytesIn: 1_000_000, tokensOut: 0 })).toBeGreaterThanOrEqual(100_000_000);
+    // 1 000 s at $0.006 a minute
+    expect(bound({ model: 'whisper-1', heardSeconds: 1_000, tokensOut: 0 })).toBe(100_000_000);
+    expect(bound({ model: 'whisper-1', heardSeconds: null })).toBe(Number.MAX_SAFE_INTEGER);
+    expect(bound({ model: 'gpt-4o-transcribe', heardSeconds: null })).toBeLessThan(1_000_000_000);
   });
 });

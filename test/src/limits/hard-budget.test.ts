@@ -221,6 +221,41 @@ test('hard budget: what cannot be bounded is refused, and consumes nothing', asy
   expect(waiting).toHaveLength(0);
 });
 
+test('hard budget: what multiplies a call is held, however it is spelled', async () => {
+  const token = await newAgent({ budgetCentsMonthly: 100 });
+  const refused = { status: 429, body: { limitType: 'budget', reason: 'never_fits', spentCents: 0 } };
+  const completion = { model: 'gpt-3.5-turbo-instruct', max_completion_tokens: undefined, max_tokens: 4_000 };
+  const prompts = { ...completion, prompt: Array(2_000).fill('x') };
+  expect(await call(token, prompts, 0, '/v1/completions')).toMatchObject(refused);
+  const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
+  const input = [{ type: 'function_call_output', call_id: 'c', output: [file] }];
+  expect(await call(token, { model: 'gpt-5.5', input }, 0, '/v1/responses')).toMatchObject(refused);
+  expect(await call(token, { input: 'x', prompt: { id: 'pmpt_1' } }, 0, '/v1/responses')).toMatchObject({
+    status: 403,
+  });
+  expect(waiting).toHaveLength(0);
+  const one = call(token, { ...completion, prompt: ['x', 'y'] }, 0, '/v1/completions');
+  await until(() => waiting.length === 1, 'the call at the provider');
+  answer(1);
+  expect((await one).status).toBe(200);
+});
+
+test('soft budget: what no answer states the cost of is refused, and passes without any budget', async () => {
+  const runs = ['/v1/threads/thread_1/runs', '/v1/evals/eval_1/runs', '/v1/fine_tuning/jobs'];
+  const limited = await newAgent({ budgetMode: 'soft', budgetCentsMonthly: 100 });
+  const tokens = await newAgent({ budgetMode: 'soft', tpmLimit: 1_000 });
+  for (const token of [limited, tokens]) {
+    for (const path of runs) {
+      expect(await call(token, {}, 0, path)).toMatchObject({ status: 403, body: { denied: 'unmetered' } });
+    }
+  }
+  const free = await newAgent({ budgetMode: 'soft' });
+  const passed = runs.map((path) => call(free, {}, 0, path));
+  await until(() => waiting.length === runs.length, 'the calls at the provider');
+  answer(runs.length);
+  expect((await Promise.all(passed)).map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
 test('hard budget: a call that its agent gave up frees its hold', async () => {
   const token = await newAgent({ budgetCentsMonthly: 2 });
   const abort = new AbortController();
