@@ -304,6 +304,24 @@ test('reservation: ordinary calls fit into a dollar', () => {
   expect(table.filter(([, nanos]) => typeof nanos !== 'number' || nanos > DOLLAR || nanos <= 0)).toEqual([]);
 });
 
+test('reservation: images by the model, however it is named, and each page of a PDF as a full one', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://a/b' } };
+  const nanos = (model: string): number => Number(reservation(chat([image], { model })));
+  expect(nanos('ft:gpt-4o-mini:acme::1')).toBeGreaterThanOrEqual(48_169 * 300);
+  expect(nanos('gpt-5.5')).toBeGreaterThanOrEqual(24_600 * 5_000);
+  expect(nanos('gpt-5')).toBeLessThan(20_000 * 1_250);
+  const data = pdfOf({ pages: 10, charsPerPage: 10 }).toString('base64');
+  const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } };
+  expect(reservation(messages([document]))).toBeGreaterThanOrEqual(10 * (3_000 + 4_784) * 3_000);
+});
+
+test('reservation: each tool is framed', () => {
+  const tools = Array.from({ length: 100 }, (_, i) => ({ name: `t${i}`, input_schema: {} }));
+  const more =
+    Number(reservation(messages('x', { tools }))) - Number(reservation(messages('x', { tools: [tools[0]] })));
+  expect(more).toBeGreaterThanOrEqual(99 * 64 * 3_000);
+});
+
 const sound = (model: string, file: string): ReservedCall => ({
   provider: 'openai',
   path: '/v1/audio/transcriptions',

@@ -66,6 +66,8 @@ const SELF_CONTAINED: ReadonlySet<string> = new Set([
   'mcp_tool_use',
 ]);
 const DATA_URL_IMAGE = Buffer.from('"data:image/');
+/** Of a full page, as Anthropic states it (https://platform.claude.com/docs/en/build-with-claude/pdf-support). */
+const PAGE_TOKENS = 3_000;
 const PDF_TYPE = /^data:application\/pdf[;,]/i;
 
 /** Arguments of a tool's call are rendered as text, whatever they are called. */
@@ -181,7 +183,7 @@ export class ContentFacts {
       return;
     }
     this.pages += facts.pages;
-    this.pageTextBytes += facts.textBytes;
+    this.pageTextBytes += Math.max(facts.textBytes, facts.pages * PAGE_TOKENS);
     this.mediaBytes += data.end - data.start;
   }
 

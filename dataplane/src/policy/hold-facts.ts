@@ -41,8 +41,13 @@ type HoldProblem = 'unbounded' | 'odd';
  * its tokens.
  */
 const TOKENS_PER_OPAQUE_BYTE = 4;
-/** What a chat says in its own members, and a vendor adds for tools and formats of answers, is below this. */
+/**
+ * Vendors add a prompt of their own where there are tools or a format of the answer (Anthropic: at most 530 tokens,
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing), and frame each tool.
+ */
 const ADDED_TOKENS = 1_000;
+const TOKENS_PER_TOOL = 64;
+const FORMATS: readonly string[] = ['output_config', 'output_format', 'response_format'];
 /** Each sentence that can be cited has a mark of its own. */
 const CITED_RATIO = 2;
 const MAXIMA: readonly string[] = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_tokens_to_sample'];
@@ -60,8 +65,7 @@ const DOCUMENT_MEMBERS: readonly string[] = [
   'prediction',
   'service_tier',
   'speed',
-  'output_config',
-  'output_format',
+  ...FORMATS,
   'partial_images',
   'fallbacks',
   'plugins',
@@ -118,9 +122,9 @@ function documentFacts(
   const prompts = itemsOf(body, values.get('prompt'));
   const isPrompted = path.endsWith('/completions') && !path.endsWith('/chat/completions');
   const prediction = values.get('prediction');
-  const hasTools = tools.length > 0 || values.has('output_config') || values.has('output_format');
+  const isFramed = tools.length > 0 || FORMATS.some((member) => values.has(member));
   const { mediaBytes, opaqueBytes, pageTextBytes } = content;
-  const added = hasTools ? ADDED_TOKENS + hosted.addedTokens : 0;
+  const added = isFramed ? ADDED_TOKENS + tools.length * TOKENS_PER_TOOL + hosted.addedTokens : 0;
   const textBytes = body.length - mediaBytes + opaqueBytes * (TOKENS_PER_OPAQUE_BYTE - 1) + added;
   return {
     outputTokensMax: maxima[0] ?? null,

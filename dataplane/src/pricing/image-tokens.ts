@@ -27,7 +27,7 @@ const ANTHROPIC_TOKENS = 5_000;
 export function imageTokensIn(vendor: Vendor | null, model: string): number | null {
   if (vendor === 'anthropic') return ANTHROPIC_TOKENS;
   if (vendor !== 'openai') return null;
-  if (model.startsWith('gpt-4o-mini')) return MINI_TOKENS;
+  if (/gpt-4o-mini/i.test(model)) return MINI_TOKENS;
   if (model.startsWith('gpt-image-1')) return EDITED_TOKENS;
   return FEW_PATCHES.test(model) ? FEW_PATCHES_TOKENS : MANY_PATCHES_TOKENS;
 }
