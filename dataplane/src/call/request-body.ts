@@ -21,6 +21,12 @@ interface BodyObserver {
   observe(bytes: Buffer): void;
 }
 
+/** Reads a body that is collected whole. */
+export interface WholeBodyReader extends BodyObserver {
+  /** Memory that it takes besides the body, bytes. */
+  readonly heldBytes: number;
+}
+
 /** Room that all bodies share which have to be held whole. */
 export interface BodyRoom {
   /** False: there is no room for so many bytes more. */
@@ -47,7 +53,7 @@ export class RequestBody {
   #parts: Buffer[] = [];
   #stream: BodyStream | null = null;
   /** Reads the bytes of a body that is collected whole, as they arrive. */
-  #reader: BodyObserver | null = null;
+  #reader: WholeBodyReader | null = null;
   /** It is longer than can be collected. */
   #long = false;
   #paused = false;
@@ -80,7 +86,7 @@ export class RequestBody {
       return;
     }
     if (chunk.byteLength > 0) this.#collect(copy(chunk));
-    const fits = this.bytes <= this.#bytesMax || this.#reserve();
+    const fits = this.#heldBytes <= this.#bytesMax || this.#reserve();
     if (last || (this.#long && this.bytes > 0)) this.onChange?.();
     else if (!fits && !this.overflow) this.#overflow();
     if (this.#long && !fits && !last) this.#pause();
@@ -97,7 +103,7 @@ export class RequestBody {
   }
 
   /** Like {@link collectWhole}, for a body that must be read before anything is decided: each byte goes to `reader`. */
-  readWhole(bytesMax: number, room: BodyRoom, reader: BodyObserver): void {
+  readWhole(bytesMax: number, room: BodyRoom, reader: WholeBodyReader): void {
     for (const part of this.#parts) reader.observe(part);
     this.#reader = reader;
     this.collectWhole(bytesMax, room);
@@ -159,11 +165,18 @@ export class RequestBody {
     if (!this.complete && !this.#gone) this.#resume();
   };
 
-  /** Room for every byte that is here. */
+  /** What is here of the body, with what its reader keeps of it. */
+  get #heldBytes(): number {
+    return this.bytes + (this.#reader?.heldBytes ?? 0);
+  }
+
+  /** Room for every byte that is held. */
   #reserve(): boolean {
     if (this.#room === null || this.bytes > this.#wholeBytesMax) return false;
-    if (!this.#room.reserve(this.bytes - this.#reservedBytes)) return false;
-    this.#reservedBytes = this.bytes;
+    const more = this.#heldBytes - this.#reservedBytes;
+    if (more <= 0) return true;
+    if (!this.#room.reserve(more)) return false;
+    this.#reservedBytes += more;
     return true;
   }
 

@@ -43,6 +43,8 @@ const BATCH_NAMES = ['requests', 'params', 'model', 'tools'];
 export interface BodyReader {
   /** The next bytes; not kept. */
   observe(bytes: Buffer): void;
+  /** Memory that it takes besides the body, bytes. */
+  readonly heldBytes: number;
   /** `body`: all of them. */
   finish(body: Buffer): BodyModels;
 }
@@ -80,6 +82,10 @@ class JsonModels implements BodyReader, ScanSink {
     this.#scanner = new JsonScanner(isBatch ? BATCH : SINGLE, this);
   }
 
+  get heldBytes(): number {
+    return this.#strict.heldBytes;
+  }
+
   observe(bytes: Buffer): void {
     this.#strict.push(bytes);
     this.#scanner.push(bytes, 0, bytes.length);
@@ -107,6 +113,8 @@ class JsonModels implements BodyReader, ScanSink {
 }
 
 class FormModels implements BodyReader {
+  readonly heldBytes = 0;
+
   constructor(readonly boundary: string) {}
 
   observe(): void {}

@@ -125,6 +125,23 @@ test('strict json: what it takes JSON.parse takes, and what JSON.parse refuses i
   );
 });
 
+test('strict json: the names of open objects are bounded, and counted until their object is closed', () => {
+  const objectOf = (names: number, from = 0): string =>
+    `{${Array.from({ length: names }, (_, i) => `"n${i + from}":1`).join(',')}}`;
+  expect(check(objectOf(10_000))).toBeNull();
+  expect(check(objectOf(10_001))).toBe('not_json');
+  expect(check(`{"a":${objectOf(9_999)},"b":${objectOf(9_997)}}`)).toBeNull();
+  expect(check(`{"a":${objectOf(9_999).slice(0, -1)},"b":${objectOf(2)}}}`)).toBe('not_json');
+  expect(check(`{${Array.from({ length: 200 }, (_, i) => `"${`${i}`.padEnd(4_000, 'x')}":1`).join(',')}}`)).toBe(
+    'not_json',
+  );
+  const strict = new StrictJson([], 1);
+  strict.push(Buffer.from('{"abc":{"de":1,"fgh'));
+  expect(strict.heldBytes).toBe(2 * 64 + 5);
+  strict.push(Buffer.from('":2}'));
+  expect(strict.heldBytes).toBe(64 + 3);
+});
+
 test('strict json: nesting has an end', () => {
   expect(check(`${'['.repeat(512)}${']'.repeat(512)}`)).toBeNull();
   expect(check(`${'['.repeat(513)}${']'.repeat(513)}`)).toBe('not_json');
