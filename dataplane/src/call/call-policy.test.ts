@@ -79,6 +79,32 @@ test('policy: a sensitive call is 403, however its path is written', async () =>
   expect((await call('POST /emails', '{}'))[0]).toBe(200);
 });
 
+test('policy: a call that a server may take for a sensitive one is 403 wherever there are any', async () => {
+  const users = { call: 'DELETE /users/*', query: [], headers: [], harmlessValues: [] };
+  allow({ sensitiveCalls: [users] });
+  const refused = [403, expect.objectContaining({ denied: 'sensitive_path' })];
+  for (const header of [
+    'X-HTTP-Method-Override: DELETE',
+    'x-http-method: DELETE',
+    'X-Method-Override: DELETE',
+    'X-Original-URL: /users/1',
+    'X-Rewrite-URL: /users/1',
+  ]) {
+    expect(await call('POST /users/1', '{}', `${header}\r\n`)).toEqual(refused);
+  }
+  for (const query of [
+    '_method=DELETE',
+    'a=1&%5fMethod=delete',
+    'a=1;_method=delete',
+    'X-HTTP-Method-Override=DELETE',
+  ]) {
+    expect(await call(`POST /users/1?${query}`, '{}')).toEqual(refused);
+  }
+  expect((await call('POST /users/1?method=DELETE', '{}', 'x-http-version: 1\r\n'))[0]).toBe(200);
+  allow({ sensitiveCalls: [] });
+  expect((await call('POST /users/1?_method=DELETE', '{}', 'x-http-method-override: DELETE\r\n'))[0]).toBe(200);
+});
+
 test('policy: a provider that is closed, a call that no pattern allows', async () => {
   allow({ policy: { closed: true, calls: null, models: null } });
   expect(await call('GET /v1/models')).toMatchObject([403, { denied: 'call', value: 'GET /v1/models' }]);

@@ -95,7 +95,10 @@ export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV
 interface InjectionBase {
   /** `[name, value]` pairs of the account itself, set after the client's of that name were dropped. */
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
-  /** `[name, name=value]` query parameters of the account itself, percent-encoded; the client's of that name are dropped. */
+  /**
+   * `[name, name=value]` query parameters of the account itself, percent-encoded; the client's of that name are dropped.
+   * An empty second part: they are dropped, and nothing takes their place.
+   */
   readonly extraQuery: readonly (readonly [name: string, pair: string])[];
   /** Lower-case names dropped from the client's request (includes the names of extraHeaders). */
   readonly dropHeaders: ReadonlySet<string>;

@@ -73,10 +73,11 @@ function decodeInjection(message: IInjection): Injection {
   );
   const dropHeaders = new Set(message.dropHeaders ?? []);
   for (const [name] of extraHeaders) dropHeaders.add(name.toLowerCase());
-  const extraQuery = (message.extraQuery ?? []).map(({ name, value }) => {
+  const extraQuery = (message.extraQuery ?? []).map(({ name, value }): readonly [string, string] => {
     const encoded = encodeURIComponent(text(name, 'query name'));
-    return [name!, `${encoded}=${encodeURIComponent(value ?? '')}`] as const;
+    return [name!, `${encoded}=${encodeURIComponent(value ?? '')}`];
   });
+  for (const name of message.dropQuery ?? []) extraQuery.push([name, '']);
   const base = { extraHeaders, extraQuery, dropHeaders };
   if (message.header) {
     const { name, prefix, secret, alternatives, alsoBearerUnlessUserJwt } = message.header;

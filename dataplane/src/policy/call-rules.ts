@@ -3,6 +3,7 @@ import type { CallPolicy, Upstream } from '../context/agent-context.js';
 import { strictSegments } from './call-path.js';
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
 import { ModelRule } from './model-rule.js';
+import { overridesCall } from './overrides.js';
 import { SensitiveCalls } from './sensitive.js';
 
 /**
@@ -18,8 +19,6 @@ interface ModelCallPattern {
 
 /** They name no model and use none. */
 const MODEL_FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
-/** Some servers take such a header's word for the method. */
-const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override']);
 
 export class CallRules {
   /** Null: every model is allowed, and no body needs to be read. */
@@ -42,18 +41,20 @@ export class CallRules {
     this.#basePath = basePath;
   }
 
-  /** Whether the call hands out credentials or changes who has access. */
+  /** Whether the call hands out credentials or changes who has access, or may turn out to be one that does. */
   sensitive(method: string, rest: string, query: string | null, headers: readonly string[]): boolean {
-    return this.#sensitive?.match(method, this.#basePath, rest, query, headers) ?? false;
+    const calls = this.#sensitive;
+    if (calls === null) return false;
+    return overridesCall(query, headers) || calls.match(method, this.#basePath, rest, query, headers);
   }
 
   /** Whether the policy allows the call, whatever its model. `plainPath`: without dot segments. */
-  allows(method: string, rest: string, plainPath: boolean, headers: readonly string[]): boolean {
+  allows(method: string, rest: string, plainPath: boolean, query: string | null, headers: readonly string[]): boolean {
     const policy = this.#policy;
     if (policy === null) return true;
     if (policy.closed) return false;
     if (this.#calls === null && this.models === null) return true;
-    if (overridesMethod(headers)) return false;
+    if (overridesCall(query, headers)) return false;
     const calls = this.#calls;
     if (calls === null) return true;
     if (!plainPath) return false;
@@ -122,9 +123,4 @@ function compile(call: string): CallPattern {
   const pattern = parseCallPattern(call, strictSegments);
   if (pattern === null) throw new Error('a call that is no pattern');
   return pattern;
-}
-
-function overridesMethod(headers: readonly string[]): boolean {
-  for (let i = 0; i < headers.length; i += 2) if (METHOD_OVERRIDES.has(headers[i]!)) return true;
-  return false;
 }

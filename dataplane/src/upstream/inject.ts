@@ -71,9 +71,10 @@ function injectHeader(
 }
 
 /** The account's own parameters at the end, in place of the client's of the same names. */
-function withExtraQuery(query: string | null, extra: Injection['extraQuery']): string {
-  const own = extra.map(([, pair]) => pair).join('&');
+function withExtraQuery(query: string | null, extra: Injection['extraQuery']): string | null {
+  const own = extra.flatMap(([, pair]) => (pair === '' ? [] : pair)).join('&');
   const kept = query === null ? null : editQuery(query, (name) => !extra.some(([taken]) => taken === name));
+  if (own === '') return kept;
   return kept === null || kept === '' ? own : `${kept}&${own}`;
 }
 

@@ -83,6 +83,15 @@ test.each([
   expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
+test.each([
+  [null, null],
+  ['slug=theirs', null],
+  ['a=1&sl%75g=theirs&b=2', 'a=1&b=2'],
+])('inject: of the query %j a parameter that the account rules out leaves nothing behind: %j', (query, expected) => {
+  const injection = headerInjection({ extraQuery: [['slug', '']] });
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+});
+
 test('inject: supabase passes a signed-in user and replaces everything else in Authorization', () => {
   const injection = headerInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
   const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';

@@ -33,6 +33,10 @@ export const openai: BuiltInProvider = {
   probe: { path: '/v1/models', refused: refusedWith401 },
   sensitiveCalls: [
     { call: '* /v1/organization/**', why: 'admin and service-account keys, members, invitations' },
+    // platform.openai.com/docs/api-reference/project-role-assignments
+    { call: '* /v1/projects/**', why: 'roles of a project, of its users and of its groups' },
+    // platform.openai.com/docs/api-reference/fine-tuning/create-permission
+    { call: '* /v1/fine_tuning/checkpoints/*/permissions/**', why: 'which projects may use a fine-tuned model' },
     { call: 'POST /v1/realtime/client_secrets', why: 'a short-lived key that goes around gateway, meter and budget' },
     { call: 'POST /v1/realtime/sessions', why: 'the same, as it was called before' },
     { call: 'POST /v1/realtime/transcription_sessions', why: 'the same, for transcriptions' },

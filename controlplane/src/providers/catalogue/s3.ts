@@ -11,6 +11,10 @@ const ACCESS_SETTINGS = [
   'notification',
   'logging',
   'object-lock',
+  // docs.aws.amazon.com/AmazonS3/latest/API: PutBucketInventoryConfiguration, PutBucketAnalyticsConfiguration, PutBucketAbac
+  'inventory',
+  'analytics',
+  'abac',
 ];
 
 /** Any S3-compatible service: AWS S3, R2, MinIO. */
@@ -52,6 +56,21 @@ export const s3: BuiltInProvider = {
   },
   sensitiveCalls: [
     { call: 'GET /**', query: ['session'], why: 'CreateSession: credentials of their own' },
+    // IAM and STS on the endpoint of S3: docs.ceph.com/en/latest/radosgw/iam, backblaze.com/apidocs/createaccesskey,
+    // min.io/docs/minio/linux/developers/security-token-service.html. S3 itself has no POST of the service.
+    { call: '* /**', query: ['action'], why: 'IAM and STS: keys, users, policies, sessions' },
+    { call: 'POST /', why: 'the same, named in the form that is sent' },
+    // github.com/minio/minio, cmd/admin-router.go, cmd/kms-router.go: on the port of S3, signed as S3.
+    { call: '* /minio/admin/**', why: 'users of MinIO with their keys, policies, configuration' },
+    { call: '* /minio/kms/**', why: 'encryption keys of MinIO' },
+    // docs.ceph.com/en/latest/radosgw/adminops
+    { call: '* /admin/user', why: 'users of Ceph with their keys' },
+    { call: '* /admin/metadata/**', why: 'the same, and who owns a bucket' },
+    { call: '* /admin/bucket', why: 'gives a bucket to another user of Ceph' },
+    // docs.virtuozzo.com, object storage orchestration API: put-service-ostor-users
+    { call: '* /**', query: ['ostor-users', 'ostor-accounts'], why: 'users of Virtuozzo with their keys' },
+    // docs.aws.amazon.com/AmazonS3/latest/API: S3 Control, where the endpoint is that of S3 Control
+    { call: '* /v20180820/**', why: 'access points, access grants and their credentials' },
     ...['PUT', 'DELETE', 'POST'].map((method) => ({
       call: `${method} /**`,
       query: ACCESS_SETTINGS,

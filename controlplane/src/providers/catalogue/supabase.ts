@@ -23,6 +23,11 @@ export const supabase: BuiltInProvider = {
   probe: { path: '/rest/v1/', refused: refusedWith401 },
   sensitiveCalls: [
     { call: '* /auth/v1/admin/**', why: 'logs in as, or sets the password of, any user of the project' },
+    // supabase.com/docs/reference/javascript/auth-admin-inviteuserbyemail
+    { call: 'POST /auth/v1/invite', why: 'gives an address an account of the project' },
+    // What a self-hosted gateway passes to a secret key: github.com/supabase/supabase, docker/volumes/api/kong.yml
+    { call: '* /pg/**', why: 'any SQL on the database, roles and passwords too' },
+    { call: '* /realtime/v1/api/tenants/**', why: 'tenants of realtime with their JWT secrets' },
   ],
   modelCalls: [],
   websocket: true,

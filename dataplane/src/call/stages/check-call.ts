@@ -23,7 +23,7 @@ export function callRefusal(x: RoutedExchange, rules: CallRules): Rejection | nu
   const { method, headers } = x.request;
   const { rest, query, shape } = x.routed.target;
   if (rules.sensitive(method, rest, query, headers)) return REJECTIONS.sensitivePath;
-  if (!rules.allows(method, rest, shape === 'regular', headers)) return callDenied(x);
+  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return callDenied(x);
   return rules.models === null ? null : placeRefusal(x, rules, rules.modelPlace(method, rest));
 }
 

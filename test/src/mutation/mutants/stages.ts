@@ -115,7 +115,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-call.ts',
-      find: `  if (!rules.allows(method, rest, shape === 'regular', headers)) return callDenied(x);
+      find: `  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return callDenied(x);
 `,
       put: '',
       bug: 'calls that the policy does not name pass',
