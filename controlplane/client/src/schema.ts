@@ -985,6 +985,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What calls cost, and where each price comes from
+         * @description Role: viewer or higher.
+         */
+        get: operations["listPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects": {
         parameters: {
             query?: never;
@@ -2109,7 +2129,7 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.
              * @enum {string}
              */
             onStoreLoss: "allow" | "refuse";
@@ -2247,10 +2267,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-             * @enum {string}
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @enum {string|null}
              */
-            onStoreLoss?: "allow" | "refuse";
+            onStoreLoss?: "allow" | "refuse" | null;
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
@@ -2304,10 +2324,10 @@ export interface components {
             /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description What becomes of calls while limits cannot be checked: allow (the default) or refuse (503).
-             * @enum {string}
+             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @enum {string|null}
              */
-            onStoreLoss?: "allow" | "refuse";
+            onStoreLoss?: "allow" | "refuse" | null;
             /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
@@ -3268,6 +3288,123 @@ export interface components {
         PreferenceReply: {
             preference: components["schemas"]["Preference"];
         };
+        PriceListing: {
+            prices: {
+                /** @description Slug. */
+                provider: string;
+                /** @description Null: the price of each request of the provider. `*`: every model without another price. */
+                model: string | null;
+                /**
+                 * @description Where it comes from: the operator’s PRICES_FILE, the prices built into the gateway, its price library; `fallback`: no list knows the model, so it costs what the vendor’s dearest does.
+                 * @enum {string}
+                 */
+                source: "file" | "built_in" | "library" | "fallback";
+                /**
+                 * Format: date
+                 * @description UTC day from which this price holds; null: it is not dated.
+                 */
+                from: string | null;
+                /** @description With source `file`: where it stands and what it names. All other prices are those of the lists. */
+                file: {
+                    /** @description Of PRICES_FILE; 1 is its first line. */
+                    line: number;
+                    fields: string[];
+                } | null;
+                /** @description Prices of PRICES_FILE that begin later. */
+                upcoming: {
+                    /**
+                     * Format: date
+                     * @description UTC.
+                     */
+                    from: string;
+                    /** @description Of PRICES_FILE; 1 is its first line. */
+                    line: number;
+                }[];
+                /** @description In force. What is 0, and a percentage of 100, is left out. */
+                prices: {
+                    /** @description USD per million tokens: uncached input */
+                    inputPerMTok?: number;
+                    /** @description USD per million tokens: output, reasoning included */
+                    outputPerMTok?: number;
+                    /** @description USD per million tokens: input read from a cache */
+                    cachedInputPerMTok?: number;
+                    /** @description USD per million tokens: input written to a cache for 5 minutes */
+                    cacheWritePerMTok?: number;
+                    /** @description USD per million tokens: input written to a cache for 1 hour */
+                    cacheWrite1hPerMTok?: number;
+                    /** @description USD per million tokens: input that is audio */
+                    audioInputPerMTok?: number;
+                    /** @description USD per million tokens: input that is an image */
+                    imageInputPerMTok?: number;
+                    /** @description USD per million tokens: output that is audio */
+                    audioOutputPerMTok?: number;
+                    /** @description USD per million tokens: output that is an image */
+                    imageOutputPerMTok?: number;
+                    /** @description USD for 1000 web searches */
+                    perThousandWebSearchesUsd?: number;
+                    /** @description USD for 1000 file searches */
+                    perThousandFileSearchesUsd?: number;
+                    /** @description USD for one session of a container of 1 GB */
+                    perContainerUsd?: number;
+                    /** @description USD for one answer that ran code */
+                    perCodeSessionUsd?: number;
+                    /** @description USD for one minute of transcribed audio */
+                    perAudioMinuteUsd?: number;
+                    /** @description USD for one second of video */
+                    perVideoSecondUsd?: number;
+                    /** @description USD for one second of video in the larger size */
+                    perLargeVideoSecondUsd?: number;
+                    /** @description USD for a million characters of spoken text */
+                    perMillionCharactersUsd?: number;
+                    /** @description Percent of the token prices: lines of batches */
+                    batchPercent?: number;
+                    /** @description Percent of the token prices: service tier flex */
+                    flexPercent?: number;
+                    /** @description Percent of the token prices: service tier priority */
+                    priorityPercent?: number;
+                    /** @description Percent of the token prices: service tier or speed fast */
+                    fastPercent?: number;
+                    /** @description Percent of the token prices: inference in the US alone */
+                    usPercent?: number;
+                    /** @description USD of each request, beside its tokens. */
+                    perRequestUsd?: number;
+                };
+                /** @description USD of an image, by its size; null: images cost their tokens. */
+                perImageUsd: {
+                    [key: string]: number;
+                } | null;
+                /** @description Prices of the whole request where its prompt, cached tokens counted in, is longer. */
+                bands: {
+                    aboveTokensIn: number;
+                    /** @description USD per million tokens: uncached input */
+                    inputPerMTok?: number;
+                    /** @description USD per million tokens: output, reasoning included */
+                    outputPerMTok?: number;
+                    /** @description USD per million tokens: input read from a cache */
+                    cachedInputPerMTok?: number;
+                    /** @description USD per million tokens: input written to a cache for 5 minutes */
+                    cacheWritePerMTok?: number;
+                    /** @description USD per million tokens: input written to a cache for 1 hour */
+                    cacheWrite1hPerMTok?: number;
+                    /** @description USD per million tokens: input that is audio */
+                    audioInputPerMTok?: number;
+                    /** @description USD per million tokens: input that is an image */
+                    imageInputPerMTok?: number;
+                    /** @description USD per million tokens: output that is audio */
+                    audioOutputPerMTok?: number;
+                    /** @description USD per million tokens: output that is an image */
+                    imageOutputPerMTok?: number;
+                }[];
+            }[];
+            /**
+             * Format: date-time
+             * @description When PRICES_FILE was read last; null: there is none.
+             */
+            fileReadAt: string | null;
+            total: number;
+            limit: number;
+            offset: number;
+        };
         Project: {
             /** Format: uuid */
             id: string;
@@ -4025,6 +4162,7 @@ export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
 export type PreferenceList = components['schemas']['PreferenceList'];
 export type PreferenceReply = components['schemas']['PreferenceReply'];
+export type PriceListing = components['schemas']['PriceListing'];
 export type Project = components['schemas']['Project'];
 export type ProjectInput = components['schemas']['ProjectInput'];
 export type ProjectList = components['schemas']['ProjectList'];
@@ -6061,6 +6199,41 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPrices: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description Slug. */
+                provider?: string;
+                /** @description What calls of exactly this model cost, known or not. */
+                model?: string;
+                /** @description A part of the model’s name, in any case. */
+                search?: string;
+                source?: "file" | "built_in" | "library" | "fallback";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What calls cost, and where each price comes from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceListing"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
