@@ -151,6 +151,8 @@ export class Exchange {
   bytesOut = 0;
   streamed = false;
   websocket = false;
+  /** The upstream call failed for want of something on this machine. */
+  failedLocally = false;
   /** The whole response has arrived. */
   responseComplete = false;
   /** The first bytes of a failing response, where the circuit needs them. */

@@ -4,7 +4,7 @@
  * (nothing can be said any more; the connection breaks). A refusal is no error: see `rejections.ts`.
  */
 import type { Logger } from '@acg/base/log';
-import { classifyFailure, isInvalidRequest, type TransportFailure } from '../upstream/pools.js';
+import { classifyFailure, isInvalidRequest, isLocalFailure, type TransportFailure } from '../upstream/pools.js';
 import { DamagedBody, UnsignableTarget } from './build-call.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import { REJECTIONS, type Rejection } from './rejections.js';
@@ -48,6 +48,7 @@ export class Failures {
     this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');
     const answer = isAgentsFault(error) ? REJECTIONS.requestRefused : ANSWERS[classifyFailure(error, x.sent)];
     x.errorClass = isAgentsFault(error) ? 'client_aborted' : classifyFailure(error, x.sent);
+    x.failedLocally = isLocalFailure(error);
     this.answer(x, answer);
   }
 

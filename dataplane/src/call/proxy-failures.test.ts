@@ -285,3 +285,48 @@ describe.each([
     expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0 });
   });
 });
+
+/** What is booked of an upload of which the agent has sent 64 of 100 bytes when the provider does that. */
+async function stalledUpload(end: (provider: RawPeer) => void) {
+  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), {
+    bufferedBodyBytesMax: BUFFERED_BYTES_MAX,
+  });
+  gateways.push(gateway);
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: 100\r\n\r\n${'b'.repeat(64)}`,
+  );
+  const provider = await upstream.connection();
+  await provider.sees('b'.repeat(64));
+  end(provider);
+  await eventually(() => gateway.records.length === 1);
+  return gateway.records[0]!;
+}
+
+test.each([
+  ['ends the connection without a word', (provider: RawPeer) => provider.socket.destroy(), 'reset', 0],
+  ['answers 408', (provider: RawPeer) => provider.send('HTTP/1.1 408 Slow\r\nContent-Length: 0\r\n\r\n'), '', 0],
+  ['answers 200', (provider: RawPeer) => provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), '', 0],
+  ['answers 503', (provider: RawPeer) => provider.send('HTTP/1.1 503 Away\r\nContent-Length: 0\r\n\r\n'), '', 2],
+])('an upload that stalls says nothing of a provider that %s, but for a 5xx', async (_what, end, error, outcome) => {
+  expect(await stalledUpload(end)).toMatchObject({ error, circuitOutcome: outcome });
+});
+
+test('a connect that fails for want of something on this machine says nothing of the provider', async () => {
+  for (const [code, outcome] of [
+    ['EMFILE', 0],
+    ['EADDRNOTAVAIL', 0],
+    ['ECONNREFUSED', 2],
+  ] as const) {
+    const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin, { tenantAddress: true })]));
+    gateways.push(gateway);
+    gateway.egress = {
+      dial: (_target, _onread, done) => void setImmediate(() => done(Object.assign(new Error(code), { code }), null)),
+    };
+    const agent = await connectRaw(gateway.port);
+    agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
+    await agent.sees('HTTP/1.1 502 ');
+    await eventually(() => gateway.records.length === 1);
+    expect(gateway.records[0]).toMatchObject({ error: 'connect', circuitOutcome: outcome });
+  }
+});

@@ -69,6 +69,11 @@ export class RequestBody {
     return this.complete || this.overflow || (this.#long && this.bytes > 0);
   }
 
+  /** All of it was received, and read by whoever sends it on. */
+  get sent(): boolean {
+    return this.complete && (this.#stream === null || this.#stream.readableEnded);
+  }
+
   /** Takes the next bytes; the server takes its buffer back when this returns, so they are copied. */
   push(chunk: ArrayBuffer, last: boolean): void {
     if (this.#gone) return;

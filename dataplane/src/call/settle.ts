@@ -118,13 +118,18 @@ const tokensIn = (reading: UsageReading): number =>
 
 /** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
 function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
-  if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
-  if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
   const { upstream } = x.routed;
+  if (x.failedLocally) return CircuitOutcome.NEUTRAL;
+  // No connection came about: no agent can bring that about by what it sends.
+  if (!x.sent && TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (upstream.failureStatuses.has(x.upstreamStatus)) {
     const marker = upstream.failureExemptMarker;
     return marker !== null && x.failureHead.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
   }
+  // A provider may end an upload that the agent lets stall, and any agent can let one stall.
+  if (x.body !== null && !x.body.sent) return CircuitOutcome.NEUTRAL;
+  if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
+  if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
   if (streamError !== null && SERVER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
   // The agent left before the end: nobody knows how it would have gone on.
   return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;

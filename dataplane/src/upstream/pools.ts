@@ -193,5 +193,22 @@ export function classifyFailure(error: Error, sent: boolean): TransportFailure {
   return sent ? 'reset' : 'connect';
 }
 
+/** Of connects that this machine could not begin, or was not allowed to: they say nothing about the other side. */
+const LOCAL_CODES: ReadonlySet<unknown> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'EADDRINUSE',
+  'EACCES',
+  'EPERM',
+  'EGRESS_REFUSED',
+  'LOOKUPS_BUSY',
+]);
+
+/** Whether a call or a connect failed for want of something on this machine. */
+export const isLocalFailure = (error: Error): boolean => LOCAL_CODES.has((error as { code?: unknown }).code);
+
 /** Whether the request itself is refused, e.g. a header value that cannot be sent. */
 export const isInvalidRequest = (error: unknown): boolean => error instanceof InvalidRequest;
