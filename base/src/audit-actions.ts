@@ -22,6 +22,8 @@ export const AUDIT_ACTIONS = [
   'custom_provider.create',
   'custom_provider.update',
   'custom_provider.delete',
+  'circuit.close',
+  'circuit.hold',
   'project.create',
   'project.update',
   'project.delete',

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { CircuitBoard } from '@acg/controlplane/circuit/board';
+import { Transitions } from '@acg/controlplane/circuit/transitions';
 import { migrate } from '@acg/controlplane/db/migrate';
 import { openSql } from '@acg/controlplane/db/sql';
 import { startBenchDatabase } from './bench-database.js';
@@ -17,7 +18,8 @@ const RECORDS_PER_SECOND = 15_000;
 const BATCH_MS = 50;
 const SECONDS = 10;
 const ORGS = Array.from({ length: 1_000 }, () => randomUUID());
-const KEYS = ['openai', 'anthropic', 'supabase', 'vercel', 'resend', 's3'].map(
+const AGENT = randomUUID();
+const ORIGINS = ['openai', 'anthropic', 'supabase', 'vercel', 'resend', 's3'].map(
   (slug) => `${slug}|https://${slug}.test`,
 );
 
@@ -25,11 +27,20 @@ tearDownOnSignals();
 const database = await startBenchDatabase(['max_connections=50']);
 const sql = openSql(database.url, { connectionsMax: 4, applicationName: 'bench' });
 await migrate(sql);
+await sql`insert into organizations (id, name, slug) select id::uuid, 'O', id from unnest(${ORGS}::text[]) id`;
 const log = createLogger('bench', 'warn');
 const rules = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
 
+const outcome = (failureRate: number, nowMs: number) => ({
+  circuitEpoch: 0,
+  circuitOutcome: Math.random() < failureRate ? 2 : 1,
+  probeLease: '',
+  startedAtMs: nowMs - 200,
+  durationMs: 200,
+});
+
 async function run(failureRate: number) {
-  const board = new CircuitBoard({ sql, log, rules, hasOneOrigin: () => true });
+  const board = new CircuitBoard(sql, new Transitions(rules, log));
   board.start();
   const cpuBefore = process.cpuUsage();
   const postgresBefore = treeCpuUs(database.pid);
@@ -37,15 +48,11 @@ async function run(failureRate: number) {
   const perBatch = (RECORDS_PER_SECOND * BATCH_MS) / 1_000;
   for (let i = 0; i < (SECONDS * 1_000) / BATCH_MS; i++) {
     const nowMs = Date.now();
-    const records = Array.from({ length: perBatch }, () => ({
-      circuitKey: KEYS[Math.floor(Math.random() * KEYS.length)]!,
-      circuitEpoch: 0,
-      circuitOutcome: Math.random() < failureRate ? 2 : 1,
-      probeLease: '',
-      orgId: ORGS[Math.floor(Math.random() * ORGS.length)]!,
-      startedAtMs: nowMs - 200,
-      durationMs: 200,
-    }));
+    const records = Array.from({ length: perBatch }, () => {
+      const orgId = ORGS[Math.floor(Math.random() * ORGS.length)]!;
+      const origin = ORIGINS[Math.floor(Math.random() * ORIGINS.length)]!;
+      return { circuitKey: `${origin}|${orgId}`, orgId, agentId: AGENT, ...outcome(failureRate, nowMs) };
+    });
     const startedAt = performance.now();
     board.observe(records);
     observeMs += performance.now() - startedAt;

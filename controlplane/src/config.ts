@@ -11,7 +11,7 @@ import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import type { MasterKey } from './accounts/vault.js';
-import type { CircuitConfig } from './circuit/board.js';
+import type { CircuitConfig } from './circuit/transitions.js';
 import type { AbuseConfig } from './conclusions/abuse.js';
 import { connectionDefaults, descriptorsMax } from './http/descriptor-budget.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
@@ -74,8 +74,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const host = read.string('CONTROLPLANE_HOST', '127.0.0.1');
   const port = read.int('CONTROLPLANE_PORT', { fallback: 8080, min: 0, max: 65_535 });
   const grpcListen = read.hostAndPort('GRPC_LISTEN', '127.0.0.1:9090');
-  const ms = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
-  const count = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: 1_000_000_000 });
+  const ms = (name: string, fallback: number) => milliseconds(read, name, fallback);
+  const count = (name: string, fallback: number) => atLeastOne(read, name, fallback);
   const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');
   if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
   const jwtSecrets = read.secrets('JWT_SECRET');
@@ -104,13 +104,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),
     webhookRetryDelaysMs: read.intList('WEBHOOK_RETRY_DELAYS_MS', [10_000, 60_000, 300_000], { min: 1, max: DAY_MS }),
     webhookTimeoutMs: ms('WEBHOOK_TIMEOUT_MS', 10_000),
-    circuit: {
-      windowMs: ms('CIRCUIT_WINDOW_MS', 30_000),
-      requestsMin: count('CIRCUIT_MIN_REQUESTS', 20),
-      errorRate: read.ratio('CIRCUIT_ERROR_RATE', 0.5),
-      cooldownMs: ms('CIRCUIT_COOLDOWN_MS', 30_000),
-      probes: read.int('CIRCUIT_PROBES', { fallback: 5, min: 1, max: 1_000 }),
-    },
+    circuit: readCircuitConfig(read),
     abuse: {
       rejections: count('ABUSE_REJECTIONS', 300),
       authFailures: count('ABUSE_AUTH_FAILURES', 50),
@@ -153,6 +147,19 @@ export const outboxDirectory = (config: Config): string => join(config.dataDir, 
 const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
 
 /** Also for the command that rotates them. */
+const milliseconds = (read: EnvReader, name: string, fallback: number): number =>
+  read.int(name, { fallback, min: 1, max: DAY_MS });
+const atLeastOne = (read: EnvReader, name: string, fallback: number): number =>
+  read.int(name, { fallback, min: 1, max: 1_000_000_000 });
+
+export const readCircuitConfig = (read: EnvReader): CircuitConfig => ({
+  windowMs: milliseconds(read, 'CIRCUIT_WINDOW_MS', 30_000),
+  requestsMin: atLeastOne(read, 'CIRCUIT_MIN_REQUESTS', 20),
+  errorRate: read.ratio('CIRCUIT_ERROR_RATE', 0.5),
+  cooldownMs: milliseconds(read, 'CIRCUIT_COOLDOWN_MS', 30_000),
+  probes: read.int('CIRCUIT_PROBES', { fallback: 5, min: 1, max: 1_000 }),
+});
+
 export function readMasterKeys(read: EnvReader): readonly MasterKey[] {
   const raw = read.required('MASTER_KEYS', 'id:base64key[,id:base64key…] with 32-byte keys');
   if (raw === '') return [];

@@ -9,7 +9,9 @@ import { AddressWatch } from './call/address-watch.js';
 import { ClientAddress } from './call/client-address.js';
 import { ProviderMetering } from './call/provider-metering.js';
 import { CircuitBoard } from './circuit/circuit-board.js';
+import { ConnectBreakers } from './circuit/connect-breakers.js';
 import { GrpcProbeClient } from './circuit/grpc-probe-client.js';
+import { LoopStalls } from './circuit/loop-stalls.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ContextSource, type LinkListener } from './context/context-source.js';
@@ -44,6 +46,7 @@ const LINGERING = { ms: 20_000, unreadMs: 600_000 };
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const TALLY_FLUSH_MS = 5_000;
 const EXPIRY_CHECK_MS = 1_000;
+const REPORT_TIMEOUT_MS = 5_000;
 /** All bodies together that are held whole because they have to be edited. */
 const EDITED_BODIES = 25;
 /** Part of the drain time that is kept for sending usage. */
@@ -58,6 +61,8 @@ export class Gateway implements OpsSource {
   readonly #cache: ContextCache;
   readonly #counters: Counters;
   readonly #board: CircuitBoard;
+  readonly #connects: ConnectBreakers;
+  readonly #stalls = new LoopStalls();
   readonly #spool: Spool;
   readonly #shipper: Shipper;
   readonly #tally: RejectionTally;
@@ -105,10 +110,14 @@ export class Gateway implements OpsSource {
       { dataPlaneId, onWentBack: () => this.#source.forget() },
       log,
     );
-    this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), {
-      nowMs: Date.now,
-      linkUp: () => this.#source.up,
+    this.#connects = new ConnectBreakers({
+      dial: (origin, done) => this.#pools.dial(origin, null, done),
+      report: (contacts) => this.#client.reportContacts({ dataPlaneId, contacts }, REPORT_TIMEOUT_MS),
+      stalledSince: (ms) => this.#stalls.since(ms),
+      log,
     });
+    const clock = { nowMs: Date.now, linkUp: () => this.#source.up };
+    this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), clock, this.#connects);
     const about = { dataPlaneId, counters: counters.kind, version: config.version };
     this.#source = new ContextSource(this.#client, about, this.#listener(prices, onFatal), log);
     this.#cache = new ContextCache(this.#source, {
@@ -128,6 +137,7 @@ export class Gateway implements OpsSource {
         tenantNames: new TenantNames(),
         operatorNames: new OperatorNames(),
       }),
+      onDialled: (...dialled) => this.#connects.dialled(...dialled),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
     this.#expiryTimer = setInterval(() => {
@@ -165,6 +175,8 @@ export class Gateway implements OpsSource {
     await this.#server.drain(drainTimeoutMs * (1 - FLUSH_RATIO));
     clearInterval(this.#tallyTimer);
     clearInterval(this.#expiryTimer);
+    this.#connects.stop();
+    this.#stalls.stop();
     this.#tally.flush(Date.now());
     await this.#counters.close();
     const sent = await this.#shipper.flush(drainTimeoutMs * FLUSH_RATIO);
@@ -255,6 +267,7 @@ export class Gateway implements OpsSource {
       spool: () => this.#spool.figures(),
       shipped: () => this.#shipper.figures(),
       circuits: () => this.#board.counts(),
+      unreachableOrigins: () => this.#connects.open,
     });
   }
 }

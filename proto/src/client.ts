@@ -12,6 +12,8 @@ import type {
   IAcquireProbeResponse,
   IReleaseProbeRequest,
   IReleaseProbeResponse,
+  IReportContactsRequest,
+  IReportContactsResponse,
   IReportUsageRequest,
   IReportUsageResponse,
   IResolveTokenRequest,
@@ -118,6 +120,10 @@ export class GatewayClient {
 
   releaseProbe(request: IReleaseProbeRequest, timeoutMs: number): Promise<IReleaseProbeResponse> {
     return this.#call(gatewayService.releaseProbe, request, timeoutMs);
+  }
+
+  reportContacts(request: IReportContactsRequest, timeoutMs: number): Promise<IReportContactsResponse> {
+    return this.#call(gatewayService.reportContacts, request, timeoutMs);
   }
 
   /** Opens one Watch on the preferred address. When it ends, the next one goes to another address. */

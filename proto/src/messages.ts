@@ -23,6 +23,8 @@ export const {
   AcquireProbeResponse,
   ReleaseProbeRequest,
   ReleaseProbeResponse,
+  ReportContactsRequest,
+  ReportContactsResponse,
   CircuitOutcome,
 } = acg.v1;
 
@@ -54,5 +56,8 @@ export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;
 export type IAcquireProbeResponse = acg.v1.IAcquireProbeResponse;
 export type IReleaseProbeRequest = acg.v1.IReleaseProbeRequest;
 export type IReleaseProbeResponse = acg.v1.IReleaseProbeResponse;
+export type IOriginContact = acg.v1.IOriginContact;
+export type IReportContactsRequest = acg.v1.IReportContactsRequest;
+export type IReportContactsResponse = acg.v1.IReportContactsResponse;
 export const Outcome = acg.v1.ResolveTokenResponse.Outcome;
 export const InvalidationKind = acg.v1.Invalidation.Kind;

@@ -8,6 +8,8 @@ import type {
   IAcquireProbeResponse,
   IReleaseProbeRequest,
   IReleaseProbeResponse,
+  IReportContactsRequest,
+  IReportContactsResponse,
   IReportUsageRequest,
   IReportUsageResponse,
   IResolveTokenRequest,
@@ -63,6 +65,11 @@ export const gatewayService = {
     v1.ReleaseProbeRequest,
     v1.ReleaseProbeResponse,
   ),
+  reportContacts: method<IReportContactsRequest, IReportContactsResponse>(
+    'ReportContacts',
+    v1.ReportContactsRequest,
+    v1.ReportContactsResponse,
+  ),
 };
 
 /** The service as a control plane serves it: it takes usage reports apart itself, they are its hottest path. */
@@ -80,4 +87,5 @@ export interface GatewayHandlers {
   reportUsage: handleUnaryCall<Buffer, IReportUsageResponse>;
   acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
+  reportContacts: handleUnaryCall<IReportContactsRequest, IReportContactsResponse>;
 }

@@ -54,7 +54,7 @@ const controlplane: FolderRules = {
   agents: ['audit', 'conclusions', 'db', 'domain', 'events', 'http', 'limits', 'providers/catalogue', 'watch'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'watch'],
   'providers/custom': ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'watch'],
-  providers: ['circuit', 'db', 'http', 'providers/catalogue', 'providers/custom'],
+  providers: ['audit', 'circuit', 'db', 'domain', 'http', 'providers/catalogue', 'providers/custom'],
   prices: ['http', 'ops', 'providers/catalogue', 'providers/custom'],
   accounts: [
     'agents',
@@ -108,7 +108,9 @@ const dashboard: FolderRules = {
 };
 
 /** Folders that put the others of their plane together: they may import any. */
-export const WIRING: Readonly<Record<string, readonly string[]>> = { controlplane: ['parts', 'rotate-master-key'] };
+export const WIRING: Readonly<Record<string, readonly string[]>> = {
+  controlplane: ['fleet-circuit', 'parts', 'rotate-master-key'],
+};
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
   base,

@@ -101,7 +101,10 @@ const lists: readonly [string, (sql: Sql) => Promise<unknown>][] = [
     (sql) =>
       shared.listShared(sql, small.orgId, { projectId: null, providerSlug: null, status: null, search: null }, PAGE),
   ],
-  ['circuits', (sql) => listOwnCircuits(sql, { orgId: small.orgId, fixed: [], own: [], state: null }, PAGE)],
+  [
+    'circuits',
+    (sql) => listOwnCircuits(sql, { orgId: small.orgId, fixed: [], own: [], state: null, providerSlug: null }, PAGE),
+  ],
   ['audit entries', (sql) => audit.listAudit(sql, small.orgId, {}, PAGE)],
 ];
 

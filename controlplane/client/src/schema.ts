@@ -493,7 +493,11 @@ export interface paths {
          * @description Role: viewer or higher.
          */
         get: operations["listCircuits"];
-        put?: never;
+        /**
+         * Close the organization’s circuit, or hold it open for at most a day
+         * @description Role: admin or owner.
+         */
+        put: operations["overrideCircuit"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2928,8 +2932,8 @@ export interface components {
                 origin: string;
                 /** @enum {string} */
                 state: "CLOSED" | "HALF_OPEN" | "OPEN";
-                /** @description Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN. */
-                reason: ("error_rate" | "probe_failed") | null;
+                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN. */
+                reason: ("error_rate" | "probe_failed" | "connect" | "held") | null;
                 /**
                  * Format: date-time
                  * @description Of this state; null: it has never been another.
@@ -2937,7 +2941,7 @@ export interface components {
                 since: string | null;
                 /**
                  * Format: date-time
-                 * @description When the cooldown ends; null unless OPEN.
+                 * @description When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.
                  */
                 nextProbeAt: string | null;
                 /** @description Accounts of the organization whose calls go there. */
@@ -3264,6 +3268,43 @@ export interface components {
              */
             itemsSuspended?: true;
         };
+        OverrideCircuitInput: {
+            providerSlug: string;
+            /** @description Needed where the organization has accounts at several origins. */
+            origin?: string;
+            /**
+             * @description CLOSED: calls pass again from now on. OPEN: calls are refused until the hold ends.
+             * @enum {string}
+             */
+            state: "CLOSED" | "OPEN";
+            /** @description With OPEN only; 60 by default. */
+            holdMinutes?: number;
+        };
+        OverrideCircuitReply: {
+            circuit: {
+                providerSlug: string;
+                displayName: string;
+                builtIn: boolean;
+                /** @description scheme://host[:port] of the provider. */
+                origin: string;
+                /** @enum {string} */
+                state: "CLOSED" | "HALF_OPEN" | "OPEN";
+                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN. */
+                reason: ("error_rate" | "probe_failed" | "connect" | "held") | null;
+                /**
+                 * Format: date-time
+                 * @description Of this state; null: it has never been another.
+                 */
+                since: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.
+                 */
+                nextProbeAt: string | null;
+                /** @description Accounts of the organization whose calls go there. */
+                accounts: number;
+            };
+        };
         PollDeviceLoginInput: {
             deviceCode: string;
         };
@@ -3452,9 +3493,14 @@ export interface components {
             state: "OPEN" | "CLOSED";
             /** @description Percent of `requests` that failed. */
             errorRate: number;
-            /** @description Counted in the window; for a recovery, the probes. */
+            /** @description Counted in the window; for a recovery, the probes; for the fleet, data planes. */
             requests: number;
             windowSeconds: number;
+            /**
+             * @description organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.
+             * @enum {string}
+             */
+            scope?: "organization" | "fleet";
         };
         ProviderCircuitClosedEvent: {
             /** @constant */
@@ -3470,9 +3516,14 @@ export interface components {
             state: "OPEN" | "CLOSED";
             /** @description Percent of `requests` that failed. */
             errorRate: number;
-            /** @description Counted in the window; for a recovery, the probes. */
+            /** @description Counted in the window; for a recovery, the probes; for the fleet, data planes. */
             requests: number;
             windowSeconds: number;
+            /**
+             * @description organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.
+             * @enum {string}
+             */
+            scope?: "organization" | "fleet";
         };
         ProviderCircuitOpenedEvent: {
             /** @constant */
@@ -4157,6 +4208,8 @@ export type OrganizationPatch = components['schemas']['OrganizationPatch'];
 export type OrganizationReply = components['schemas']['OrganizationReply'];
 export type OrganizationSettings = components['schemas']['OrganizationSettings'];
 export type OrganizationWithRole = components['schemas']['OrganizationWithRole'];
+export type OverrideCircuitInput = components['schemas']['OverrideCircuitInput'];
+export type OverrideCircuitReply = components['schemas']['OverrideCircuitReply'];
 export type PollDeviceLoginInput = components['schemas']['PollDeviceLoginInput'];
 export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
@@ -5152,6 +5205,38 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    overrideCircuit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OverrideCircuitInput"];
+            };
+        };
+        responses: {
+            /** @description Close the organization’s circuit, or hold it open for at most a day */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverrideCircuitReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -8006,6 +8091,7 @@ export interface operations {
                  *         "errorRate": 62.5,
                  *         "requests": 40,
                  *         "windowSeconds": 30,
+                 *         "scope": "organization",
                  *         "state": "OPEN"
                  *       }
                  *     }
@@ -8050,6 +8136,7 @@ export interface operations {
                  *         "errorRate": 0,
                  *         "requests": 5,
                  *         "windowSeconds": 30,
+                 *         "scope": "organization",
                  *         "state": "CLOSED"
                  *       }
                  *     }

@@ -164,7 +164,7 @@ export class CredentialTests implements UsageObserver {
   }
 
   async #ask(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
-    const upstream = upstreamOf(assignable, '', credentials);
+    const upstream = upstreamOf(assignable, orgId, '', credentials);
     const tenant = upstream.tenantAddress ? orgId : null;
     const agent = new Agent({ connect: connectorOf(this.dialer, tenant), pipelining: 0 });
     try {

@@ -155,7 +155,7 @@ export class AccountService {
     if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
     const custom = await this.customProviders.holdBySlug(tx, orgId, slug);
     if (custom === null) throw new NotFound(`provider ${JSON.stringify(slug)}`);
-    return { assignable: { kind: 'custom', provider: custom, orgId }, customProviderId: custom.id };
+    return { assignable: { kind: 'custom', provider: custom }, customProviderId: custom.id };
   }
 
   /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */

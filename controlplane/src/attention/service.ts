@@ -11,7 +11,13 @@ type Items = AttentionReply['attention'];
 
 export async function listAttention(sql: Sql, catalogue: Catalogue, orgId: string, nowMs: number): Promise<Items> {
   const rows = await loadAttention(sql, orgId, monthOf(nowMs));
-  const circuits = await listCircuits(sql, catalogue, orgId, 'OPEN', { limit: SHOWN, offset: 0 });
+  const circuits = await listCircuits(
+    sql,
+    catalogue,
+    orgId,
+    { state: 'OPEN', providerSlug: null },
+    { limit: SHOWN, offset: 0 },
+  );
   return ATTENTION_KINDS.flatMap((kind): Items => {
     if (kind === 'circuit_open')
       return circuits.total === 0 ? [] : [{ kind, total: circuits.total, things: circuits.rows.map(ofCircuit) }];

@@ -1,6 +1,6 @@
 /**
- * The circuits of the whole fleet. Outcomes are added up in memory and written to rows of this process's own: those of a
- * circuit with failures every {@link FLUSH_MS}, the others twice a second. Only where failures came in are the window's
+ * The breakers of all organizations. Outcomes are added up in memory and written to rows of this process's own: those of
+ * a circuit with failures every {@link FLUSH_MS}, the others twice a second. Only where failures came in are the window's
  * counts looked at, and only where they are due is the circuit's row locked, counted again and moved. So ingesting usage
  * takes no lock here and pays one addition per record.
  *
@@ -9,54 +9,49 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ignore } from '@acg/base/ignore';
-import type { Logger } from '@acg/base/log';
 import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
-import { appendEvents } from '../events/outbox.js';
 import { Background } from '../ops/background.js';
-import { parseCircuitKey } from './circuit-key.js';
+import { originKey, parseCircuitKey } from './circuit-key.js';
 import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
 import { isLease } from './probes.js';
-import { type CircuitInput, countsNow, decide, type OrgCount, rateOf, sumOf, tripDue } from './state-machine.js';
+import {
+  type CircuitInput,
+  countsNow,
+  evidenceOf,
+  failsInRow,
+  type OutcomeSum,
+  type OwnEvidence,
+  rateOf,
+  type SecondCount,
+  sumOf,
+  tripDue,
+} from './state-machine.js';
 import * as store from './store.js';
-import { pruneSuccesses, type Success, writeSuccesses } from './success-store.js';
+import type { Transitions } from './transitions.js';
 
 const FLUSH_MS = 100;
-const NO_REQUESTS: OrgCount = { requests: 0, failures: 0 };
+const NO_REQUESTS: OutcomeSum = { requests: 0, failures: 0 };
 /** Counts of circuits without failures gather this long. */
 const GATHER_MS = 500;
 /** A circuit whose newest outcomes are mostly good is looked at this rarely. */
 const CHECK_MS = 1_000;
 const CHECKED_MAX = 10_000;
-/** A success is written again after so long; what it is asked for is a day. */
+/** A success is written again after so long. */
 const SUCCESS_MS = 600_000;
 const SUCCESSES_MAX = 100_000;
+/** For so long it is remembered whether other organizations fail at an origin. */
+const OTHERS_MS = 1_000;
+const OTHERS_MAX = 10_000;
 const CLOCK_MS = 250;
 const PRUNE_MS = 30_000;
-
-export interface CircuitConfig {
-  readonly windowMs: number;
-  readonly requestsMin: number;
-  /** 0…1 */
-  readonly errorRate: number;
-  readonly cooldownMs: number;
-  readonly probes: number;
-}
-
-interface BoardOptions {
-  readonly sql: Sql;
-  readonly log: Logger;
-  readonly rules: CircuitConfig;
-  /** Whether all accounts of a built-in provider share one origin, hence one circuit. */
-  readonly hasOneOrigin: (providerSlug: string) => boolean;
-}
+/** Circuits that one transaction moves. */
+const BATCH = 500;
 
 export class CircuitBoard {
   readonly #sql: Sql;
-  readonly #log: Logger;
   readonly #background: Background;
-  readonly #rules: CircuitConfig;
-  readonly #hasOneOrigin: (providerSlug: string) => boolean;
+  readonly #transitions: Transitions;
   /** Names this process's rows of counts. */
   readonly #writer = randomUUID();
   readonly #pending = new PendingOutcomes();
@@ -64,24 +59,23 @@ export class CircuitBoard {
   readonly #checkedAtMs = new LRUCache<string, number>({ max: CHECKED_MAX });
   /** Successes that were written lately. */
   readonly #succeeded = new LRUCache<string, true>({ max: SUCCESSES_MAX, ttl: SUCCESS_MS });
+  /** By origin key. */
+  readonly #othersFail = new LRUCache<string, boolean>({ max: OTHERS_MAX, ttl: OTHERS_MS });
   #gatheredAtMs = 0;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(options: BoardOptions) {
-    this.#sql = options.sql;
-    this.#log = options.log;
-    this.#background = new Background(options.log);
-    this.#rules = options.rules;
-    this.#hasOneOrigin = options.hasOneOrigin;
+  constructor(sql: Sql, transitions: Transitions) {
+    this.#sql = sql;
+    this.#transitions = transitions;
+    this.#background = new Background(transitions.log);
   }
 
   start(): void {
     this.#background.every('circuit counts', FLUSH_MS, () => this.#flushSoon());
     this.#background.every('circuit clock', CLOCK_MS, () => this.advanceClock());
-    this.#background.every('pruning circuits', PRUNE_MS, async () => {
-      await store.pruneCircuits(this.#sql, this.#rules.windowMs);
-      await pruneSuccesses(this.#sql);
-    });
+    this.#background.every('pruning circuits', PRUNE_MS, () =>
+      store.pruneCircuits(this.#sql, this.#transitions.rules.windowMs),
+    );
   }
 
   async stop(): Promise<void> {
@@ -106,12 +100,13 @@ export class CircuitBoard {
 
   /** Counts the result of a probe that a data plane reports by itself, which it may repeat. */
   async endProbe(probe: ProbeOutcome): Promise<void> {
-    if (isLease(probe.lease)) await this.#end(probe, true);
+    if (isLease(probe.lease)) await this.#endProbes([probe], true);
   }
 
   /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (docs/contract.md#circuits). */
   async advanceClock(): Promise<void> {
-    for (const key of await store.cooledDown(this.#sql)) await this.#move(key, { kind: 'clock' });
+    const clock: CircuitInput = { kind: 'clock' };
+    await this.#move(await store.cooledDown(this.#sql), async () => () => [clock]);
   }
 
   #flushSoon(): Promise<void> {
@@ -126,20 +121,20 @@ export class CircuitBoard {
     const counts = this.#pending.takeCounts(which);
     const probes = this.#pending.takeProbes();
     if (counts.length > 0) await this.#writeCounts(counts);
-    for (const [i, probe] of probes.entries()) {
+    for (let at = 0; at < probes.length; at += BATCH) {
       try {
-        await this.#end(probe, false);
+        await this.#endProbes(probes.slice(at, at + BATCH), false);
       } catch (error) {
-        this.#pending.putBack(probes.slice(i));
+        this.#pending.putBack(probes.slice(at));
         throw error;
       }
     }
   }
 
   async #writeCounts(counts: readonly PendingCount[]): Promise<void> {
-    const keys = [...new Set(counts.map((count) => count.circuitKey))];
-    const circuits = await this.#loadOrInsert(keys);
-    const windowStartMs = Date.now() - this.#rules.windowMs;
+    const { windowMs } = this.#transitions.rules;
+    const circuits = await this.#loadOrInsert([...new Set(counts.map((count) => count.circuitKey))]);
+    const windowStartMs = Date.now() - windowMs;
     const current = counts.filter((count) => {
       const circuit = circuits.get(count.circuitKey);
       if (circuit === undefined || count.secondMs < windowStartMs) return false;
@@ -149,28 +144,19 @@ export class CircuitBoard {
     const rows = mergeEpochs(current, circuits);
     if (rows.length === 0) return;
     await store.addOutcomes(this.#sql, this.#writer, rows);
-    await this.#writeSuccesses(rows, circuits);
-    await store.touchCircuits(this.#sql, keys);
-    const suspects = this.#suspects(rows);
-    if (suspects.length === 0) return;
-    const windows = await store.windowCounts(this.#sql, suspects, this.#rules.windowMs);
-    for (const [key, orgs] of windows) if (tripDue(orgs, this.#rules)) await this.#trip(key);
+    await this.#noteSuccesses(rows);
+    await store.touchCircuits(this.#sql, [...new Set(rows.map((row) => row.circuitKey))], windowMs);
+    await this.#trip(this.#suspects(rows));
   }
 
-  /** A custom provider's circuit has one organization, and nobody to have a say over. */
-  async #writeSuccesses(
-    rows: readonly store.OutcomeCount[],
-    circuits: ReadonlyMap<string, store.CircuitRow>,
-  ): Promise<void> {
-    const fresh = new Map<string, Success>();
-    for (const { circuitKey, orgId, requests, failures } of rows) {
-      const name = `${circuitKey}\n${orgId}`;
-      if (requests === failures || circuits.get(circuitKey)!.orgId !== null || this.#succeeded.has(name)) continue;
-      fresh.set(name, { circuitKey, orgId });
+  async #noteSuccesses(rows: readonly store.OutcomeCount[]): Promise<void> {
+    const fresh = new Set<string>();
+    for (const { circuitKey, requests, failures } of rows) {
+      if (requests > failures && !this.#succeeded.has(circuitKey)) fresh.add(circuitKey);
     }
     if (fresh.size === 0) return;
-    await writeSuccesses(this.#sql, [...fresh.values()]);
-    for (const name of fresh.keys()) this.#succeeded.set(name, true);
+    await store.noteSuccesses(this.#sql, [...fresh]);
+    for (const key of fresh) this.#succeeded.set(key, true);
   }
 
   /**
@@ -178,13 +164,13 @@ export class CircuitBoard {
    * above it), or there was some failure and the last look is a while ago.
    */
   #suspects(rows: readonly store.OutcomeCount[]): readonly string[] {
-    const sums = new Map<string, OrgCount>();
+    const sums = new Map<string, OutcomeSum>();
     for (const row of rows) sums.set(row.circuitKey, sumOf([row, sums.get(row.circuitKey) ?? NO_REQUESTS]));
     const nowMs = performance.now();
     const suspects: string[] = [];
     for (const [key, sum] of sums) {
       const quiet = nowMs - (this.#checkedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < CHECK_MS;
-      if (sum.failures === 0 || (quiet && rateOf(sum) < this.#rules.errorRate / 2)) continue;
+      if (sum.failures === 0 || (quiet && rateOf(sum) < this.#transitions.rules.errorRate / 2)) continue;
       this.#checkedAtMs.set(key, nowMs);
       suspects.push(key);
     }
@@ -204,72 +190,78 @@ export class CircuitBoard {
     return found;
   }
 
-  /** Counts again under the row's lock: another control plane may have been faster. */
-  async #trip(key: string): Promise<void> {
-    await this.#sql.begin(async (tx) => {
-      const circuit = await store.lockCircuit(tx, key);
-      if (circuit === null) return;
-      const counts = (await store.windowCounts(tx, [key], this.#rules.windowMs)).get(key) ?? [];
-      await this.#apply(tx, circuit, { kind: 'counts', counts });
+  /** Opens those of the circuits whose evidence says so. */
+  async #trip(suspects: readonly string[]): Promise<void> {
+    if (suspects.length === 0) return;
+    const { rules } = this.#transitions;
+    const evidence = evidences(await store.windowCounts(this.#sql, suspects, rules.windowMs));
+    const othersFail = await this.#othersFailAt(evidence);
+    const due = [...evidence].filter(([key, own]) => tripDue(own, rules, othersFail(key))).map(([key]) => key);
+    // Counted again under the rows' locks: another control plane may have been faster.
+    await this.#move(due, async (tx, keys) => {
+      const counts = evidences(await store.windowCounts(tx, keys, rules.windowMs));
+      return ({ circuitKey }) => {
+        const own = counts.get(circuitKey);
+        return own === undefined ? [] : [{ kind: 'evidence', evidence: own, othersFail: othersFail(circuitKey) }];
+      };
     });
+  }
+
+  /** Asked only where it matters, and at most once a second per origin. */
+  async #othersFailAt(evidence: ReadonlyMap<string, OwnEvidence>): Promise<(circuitKey: string) => boolean> {
+    const origins = new Map<string, string>();
+    for (const [key, own] of evidence) if (failsInRow(own)) origins.set(key, originKey(parseCircuitKey(key)!));
+    const unknown = [...new Set(origins.values())].filter((origin) => !this.#othersFail.has(origin));
+    if (unknown.length > 0) {
+      const failing = await store.failingOrigins(this.#sql, unknown);
+      for (const origin of unknown) this.#othersFail.set(origin, failing.has(origin));
+    }
+    return (key) => this.#othersFail.get(origins.get(key) ?? '') ?? false;
   }
 
   /** `onlyLeased`: a result whose lease is gone was counted before, or came an hour late. */
-  async #end(probe: ProbeOutcome, onlyLeased: boolean): Promise<void> {
-    await this.#sql.begin(async (tx) => {
-      const circuit = await store.lockCircuit(tx, probe.circuitKey);
-      const { count } = await tx`
-        delete from circuit_probes where lease = ${probe.lease} and circuit_key = ${probe.circuitKey}`;
-      if (circuit === null || probe.good === null || (onlyLeased && count === 0)) return;
-      await this.#apply(tx, circuit, { kind: 'probe', epoch: probe.epoch, good: probe.good });
+  async #endProbes(probes: readonly ProbeOutcome[], onlyLeased: boolean): Promise<void> {
+    await this.#move([...new Set(probes.map((probe) => probe.circuitKey))], async (tx) => {
+      const ended = await tx<{ lease: string }[]>`
+        delete from circuit_probes p using unnest(${probes.map((probe) => probe.lease)}::uuid[],
+                                                  ${probes.map((probe) => probe.circuitKey)}::text[]) as e(lease, key)
+         where p.lease = e.lease and p.circuit_key = e.key returning p.lease`;
+      const leases = new Set(ended.map(({ lease }) => lease));
+      return ({ circuitKey }) =>
+        probes.flatMap(({ circuitKey: key, epoch, lease, good }): CircuitInput[] =>
+          key !== circuitKey || good === null || (onlyLeased && !leases.has(lease))
+            ? []
+            : [{ kind: 'probe', epoch, good }],
+        );
     });
   }
 
-  async #move(key: string, input: CircuitInput): Promise<void> {
-    await this.#sql.begin(async (tx) => {
-      const circuit = await store.lockCircuit(tx, key);
-      if (circuit !== null) await this.#apply(tx, circuit, input);
-    });
-  }
-
-  async #apply(tx: Tx, circuit: store.CircuitRow, input: CircuitInput): Promise<void> {
-    const next = decide(circuit, input, circuit.nowMs, this.#rules);
-    if (next === circuit) return;
-    if (next.state === circuit.state) {
-      await store.writeProbesGood(tx, circuit.circuitKey, next.probesGood);
-      return;
+  /** Locks the circuits, a batch per transaction, and puts each through its inputs. */
+  async #move(
+    keys: readonly string[],
+    inputs: (tx: Tx, keys: readonly string[]) => Promise<(row: store.CircuitRow) => readonly CircuitInput[]>,
+  ): Promise<void> {
+    for (let at = 0; at < keys.length; at += BATCH) {
+      const batch = keys.slice(at, at + BATCH);
+      await this.#sql.begin(async (tx) => {
+        const rows = await store.lockCircuits(tx, batch);
+        await this.#transitions.apply(tx, rows, await inputs(tx, batch));
+      });
     }
-    const reason = next.state !== 'OPEN' ? null : input.kind === 'probe' ? 'probe_failed' : 'error_rate';
-    await store.writeCircuit(tx, circuit.circuitKey, next, reason);
-    if (input.kind === 'counts') await this.#announce(tx, circuit, 'OPEN', sumOf(input.counts));
-    // A failed probe opens the circuit again, but that is the outage already told of.
-    if (next.state === 'CLOSED') {
-      await this.#announce(tx, circuit, 'CLOSED', { requests: this.#rules.probes, failures: 0 });
-    }
-    this.#log.info({ circuit: circuit.circuitKey, state: next.state, epoch: next.epoch }, 'circuit changed');
-  }
-
-  async #announce(tx: Tx, circuit: store.CircuitRow, state: 'OPEN' | 'CLOSED', seen: OrgCount): Promise<void> {
-    const orgIds = await store.organizationsOn(tx, circuit, this.#hasOneOrigin(circuit.providerSlug));
-    const event = state === 'OPEN' ? 'provider.circuit_opened' : 'provider.circuit_closed';
-    await appendEvents(tx, orgIds, event, {
-      providerSlug: circuit.providerSlug,
-      state,
-      errorRate: Math.round(rateOf(seen) * 1_000) / 10,
-      requests: seen.requests,
-      windowSeconds: this.#rules.windowMs / 1_000,
-    });
   }
 }
+
+const evidences = (counts: ReadonlyMap<string, readonly SecondCount[]>): Map<string, OwnEvidence> =>
+  new Map([...counts].map(([key, rows]) => [key, evidenceOf(rows)]));
 
 function mergeEpochs(
   counts: readonly PendingCount[],
   circuits: ReadonlyMap<string, store.CircuitRow>,
 ): readonly store.OutcomeCount[] {
   const merged = new Map<string, store.OutcomeCount>();
-  for (const { circuitKey, orgId, secondMs, requests, failures } of counts) {
-    const epoch = circuits.get(circuitKey)!.epoch;
-    const name = `${circuitKey}\n${orgId}\n${secondMs}`;
+  for (const { circuitKey, orgId, secondMs, requests, failures, agents } of counts) {
+    const { epoch } = circuits.get(circuitKey)!;
+    const name = `${circuitKey}\n${secondMs}`;
     const before = merged.get(name);
     merged.set(name, {
       circuitKey,
@@ -278,6 +270,7 @@ function mergeEpochs(
       secondMs,
       requests: requests + (before?.requests ?? 0),
       failures: failures + (before?.failures ?? 0),
+      agents: [...new Set([...agents, ...(before?.agents ?? [])])],
     });
   }
   return [...merged.values()];

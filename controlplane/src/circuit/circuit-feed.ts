@@ -49,9 +49,9 @@ export class CircuitFeed {
     await this.#background.stop();
   }
 
-  /** What a data plane must know that connects now; every other circuit is CLOSED. */
+  /** What a data plane must know that connects now; every other circuit is CLOSED and not held so. */
   notClosed(): readonly CircuitNotice[] {
-    return [...this.#known.values()].filter((circuit) => circuit.state !== 'CLOSED');
+    return [...this.#known.values()].filter(({ state, openUntilMs }) => state !== 'CLOSED' || openUntilMs > Date.now());
   }
 
   #take(circuit: CircuitNotice): void {
@@ -75,10 +75,10 @@ export class CircuitFeed {
   }
 }
 
-/** All circuits that are not CLOSED, newest change first. */
+/** All circuits that are not CLOSED, or held so by an operator, newest change first. */
 function loadNotClosed(sql: Sql): Promise<CircuitNotice[]> {
   return sql<CircuitNotice[]>`
     select circuit_key as "circuitKey", state, epoch,
            coalesce(floor(extract(epoch from open_until) * 1000), 0)::float8 as "openUntilMs"
-      from circuits where state <> 'CLOSED' order by changed_at desc limit ${CIRCUITS_MAX}`;
+      from circuits where state <> 'CLOSED' or open_until > now() order by changed_at desc limit ${CIRCUITS_MAX}`;
 }

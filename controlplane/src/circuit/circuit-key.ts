@@ -1,9 +1,9 @@
 /**
- * The name of a circuit: one per provider and upstream origin, and for custom providers per organization as well, so
- * that one tenant's broken upstream never stops another's (docs/contract.md#circuits).
+ * The name of a breaker: provider, upstream origin and organization, so that nothing one organization does stops
+ * another one's calls (docs/contract.md#circuits). Without an organization it is the fleet's breaker of that origin.
  *
- *   openai|https://api.openai.com            built-in
- *   mycorp|https://api.mycorp.com|{orgId}    custom
+ *   openai|https://api.openai.com|{orgId}    an organization's
+ *   openai|https://api.openai.com            the fleet's
  *
  * Neither slugs nor origins can contain `|` (an origin comes out of `new URL`, which encodes or refuses it).
  */
@@ -15,7 +15,7 @@ interface CircuitName {
   readonly providerSlug: string;
   /** scheme://host[:port] */
   readonly origin: string;
-  /** The owner of a custom provider; null for a built-in one. */
+  /** Null: the fleet's. */
   readonly orgId: string | null;
 }
 
@@ -34,3 +34,7 @@ export function parseCircuitKey(key: string): CircuitName | null {
   if (orgId !== undefined && !UUID.test(orgId)) return null;
   return { providerSlug, origin, orgId: orgId ?? null };
 }
+
+/** Of a breaker's name without its organization: `circuits.origin_key`. */
+export const originKey = ({ providerSlug, origin }: Pick<CircuitName, 'providerSlug' | 'origin'>): string =>
+  circuitKey({ providerSlug, origin, orgId: null });

@@ -1,4 +1,5 @@
-/** Outcomes of usage records, added up in memory until the next flush: one row per circuit, epoch, organization, second. */
+/** Outcomes of usage records, added up in memory until the next flush: one row per breaker, epoch and second. */
+import { circuitKey, parseCircuitKey } from './circuit-key.js';
 import { isLease } from './probes.js';
 import type { OutcomeCount } from './store.js';
 
@@ -11,6 +12,7 @@ export interface ObservedOutcome {
   /** `''` unless the request was admitted as a probe. */
   readonly probeLease: string;
   readonly orgId: string;
+  readonly agentId: string;
   readonly startedAtMs: number;
   readonly durationMs: number;
 }
@@ -33,6 +35,8 @@ const FAILURE = 2;
 /** Beyond this new groups are dropped until the flush; the counts are a sample then, which is what a rate needs. */
 const GROUPS_MAX = 20_000;
 const PROBES_MAX = 10_000;
+/** More than two agents make no difference. */
+const AGENTS_MAX = 2;
 
 interface Group {
   requests: number;
@@ -42,6 +46,7 @@ interface Group {
   readonly epoch: number;
   readonly orgId: string;
   readonly secondMs: number;
+  readonly agents: string[];
 }
 
 export class PendingOutcomes {
@@ -51,6 +56,9 @@ export class PendingOutcomes {
   #probes: ProbeOutcome[] = [];
   /** Where the last outcome was counted, nearly always the place of the next one too; null once counts were taken. */
   #last: Group | null = null;
+  /** What the last outcome's record said, which its group was found by. */
+  #lastKey = '';
+  #lastEpoch = 0;
 
   get empty(): boolean {
     return this.#groups.size === 0 && this.#probes.length === 0;
@@ -109,31 +117,52 @@ export class PendingOutcomes {
     group.requests++;
     if (record.circuitOutcome === FAILURE) {
       group.failures++;
-      this.#failing.add(record.circuitKey);
+      this.#failing.add(group.circuitKey);
     }
     group.startedAtMs = Math.min(group.startedAtMs, record.startedAtMs);
+    const { agents } = group;
+    if (agents.length < AGENTS_MAX && !agents.includes(record.agentId)) agents.push(record.agentId);
   }
 
-  /** Null when there are too many already. */
-  #groupOf({ circuitKey, circuitEpoch: epoch, orgId, startedAtMs }: ObservedOutcome, secondMs: number): Group | null {
+  /** Null when there are too many already, or the record names no breaker of its organization. */
+  #groupOf(record: ObservedOutcome, secondMs: number): Group | null {
+    const { circuitKey: recordKey, circuitEpoch: recordEpoch, orgId, startedAtMs } = record;
     const last = this.#last;
     if (
       last !== null &&
       last.secondMs === secondMs &&
-      last.circuitKey === circuitKey &&
+      this.#lastKey === recordKey &&
       last.orgId === orgId &&
-      last.epoch === epoch
+      this.#lastEpoch === recordEpoch
     ) {
       return last;
     }
-    const name = `${circuitKey}\n${epoch}\n${orgId}\n${secondMs}`;
+    const name = `${recordKey}\n${recordEpoch}\n${orgId}\n${secondMs}`;
     let group = this.#groups.get(name);
     if (group === undefined) {
-      if (this.#groups.size >= GROUPS_MAX) return null;
-      group = { requests: 0, failures: 0, startedAtMs, circuitKey, epoch, orgId, secondMs };
+      const breaker = breakerOf(record);
+      if (this.#groups.size >= GROUPS_MAX || breaker === null) return null;
+      group = { requests: 0, failures: 0, startedAtMs, orgId, secondMs, agents: [], ...breaker };
       this.#groups.set(name, group);
     }
     this.#last = group;
+    this.#lastKey = recordKey;
+    this.#lastEpoch = recordEpoch;
     return group;
   }
+}
+
+/**
+ * A data plane that serves a context of the release before names the origin's shared breaker: the outcome counts for
+ * the organization's, of which that data plane has seen no transition (epoch 0).
+ */
+function breakerOf({
+  circuitKey: key,
+  circuitEpoch,
+  orgId,
+}: ObservedOutcome): Pick<Group, 'circuitKey' | 'epoch'> | null {
+  const name = parseCircuitKey(key);
+  if (name === null) return null;
+  if (name.orgId === null) return { circuitKey: circuitKey({ ...name, orgId }), epoch: 0 };
+  return name.orgId === orgId ? { circuitKey: key, epoch: circuitEpoch } : null;
 }

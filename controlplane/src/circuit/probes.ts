@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql, Tx } from '../db/sql.js';
 import { type CircuitRules, NEW_CIRCUIT, probePlaces } from './state-machine.js';
-import { type CircuitNotice, type CircuitRow, loadCircuits, lockCircuit } from './store.js';
+import { type CircuitNotice, type CircuitRow, loadCircuits, lockCircuits } from './store.js';
 
 /** After this a probe without a result leaves its place. Its result, should it come, still counts. */
 const LEASE_MS = 60_000;
@@ -33,8 +33,8 @@ export class Probes {
       return { lease: null, circuit: notice(circuitKey, seen) };
     }
     return this.sql.begin(async (tx) => {
-      const row = await lockCircuit(tx, circuitKey);
-      if (row === null) return { lease: null, circuit: notice(circuitKey, NEW_CIRCUIT) };
+      const [row] = await lockCircuits(tx, [circuitKey]);
+      if (row === undefined) return { lease: null, circuit: notice(circuitKey, NEW_CIRCUIT) };
       const free = row.epoch === epoch && (await this.#places(tx, row)) > 0;
       const lease = free ? await this.#insert(tx, row, dataPlaneId) : null;
       return { lease, circuit: notice(circuitKey, row) };

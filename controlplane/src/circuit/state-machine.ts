@@ -1,7 +1,7 @@
 /**
  * The circuit breaker's rules, without time, storage or network of their own (docs/contract.md#circuits).
  *
- *            error rate reached              cooldown over
+ *            its own calls fail              cooldown over
  *   CLOSED ─────────────────────▶ OPEN ─────────────────────▶ HALF_OPEN
  *      ▲                           ▲        one bad probe         │
  *      │                           └──────────────────────────────┤
@@ -9,7 +9,7 @@
  *                              all probes good
  *
  * Every transition raises the epoch by one. A result carries the epoch it was admitted under; one of an older epoch says
- * nothing about the present and changes nothing.
+ * nothing about the present and changes nothing. An administrator can close a breaker or hold it open at any time.
  */
 
 export type CircuitStateName = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
@@ -31,46 +31,76 @@ export interface CircuitRules {
   readonly probes: number;
 }
 
-/** What one organization saw of the circuit in the window. */
-export interface OrgCount {
+export interface OutcomeSum {
   readonly requests: number;
   readonly failures: number;
 }
 
-export interface OrgWindow extends OrgCount {
-  /** Whether it had a success there within a day: only then its failures speak for others. */
-  readonly succeeded: boolean;
+/** Outcomes of one organization at one origin in one second, as one control plane counted them. */
+export interface SecondCount extends OutcomeSum {
+  /** Unix ms of the whole second. */
+  readonly secondMs: number;
+  /** Up to two of the agents that made the requests; none: not known. */
+  readonly agents: readonly string[];
+}
+
+/** What an organization's own calls have shown in the window. */
+export interface OwnEvidence extends OutcomeSum {
+  /** Failures since the last second with a success. */
+  readonly failuresInRow: number;
+  /** Distinct agents: in the whole window, and of those failures in a row. At most counted to two. */
+  readonly activeAgents: number;
+  readonly failingAgents: number;
 }
 
 export type CircuitInput =
-  /** The window's counts were looked at. */
-  | { readonly kind: 'counts'; readonly counts: readonly OrgWindow[] }
+  /** The window's outcomes were summed up. `othersFail`: the breakers of other organizations at this origin are open. */
+  | { readonly kind: 'evidence'; readonly evidence: OwnEvidence; readonly othersFail: boolean }
   /** Time has passed. */
   | { readonly kind: 'clock' }
   /** A leased probe came to its end. */
-  | { readonly kind: 'probe'; readonly epoch: number; readonly good: boolean };
+  | { readonly kind: 'probe'; readonly epoch: number; readonly good: boolean }
+  /** An administrator closes it, or holds it open until then (Unix ms). */
+  | { readonly kind: 'close' }
+  | { readonly kind: 'hold'; readonly untilMs: number };
 
 export const NEW_CIRCUIT: Circuit = { state: 'CLOSED', epoch: 1, openUntilMs: 0, probesGood: 0 };
 
-/** The circuit after the input; the same object when nothing changes. */
-export function decide(circuit: Circuit, input: CircuitInput, nowMs: number, rules: CircuitRules): Circuit {
+/** A cooldown is up to this much longer, so that the probes of many organizations come one after another. */
+const COOLDOWN_JITTER = 0.5;
+/** Own failures in a row that open a breaker while others' are open. */
+const FAILURES_IN_ROW = 3;
+
+/** The circuit after the input; the same object when nothing changes. `random`: 0…1, of the cooldown's jitter. */
+export function decide(
+  circuit: Circuit,
+  input: CircuitInput,
+  nowMs: number,
+  rules: CircuitRules,
+  random: () => number = Math.random,
+): Circuit {
+  const opened = (): Circuit => openUntil(circuit, nowMs + rules.cooldownMs * (1 + COOLDOWN_JITTER * random()));
   switch (input.kind) {
-    case 'counts':
-      return circuit.state === 'CLOSED' && tripDue(input.counts, rules) ? opened(circuit, nowMs, rules) : circuit;
+    case 'evidence':
+      return circuit.state === 'CLOSED' && tripDue(input.evidence, rules, input.othersFail) ? opened() : circuit;
     case 'clock':
       return circuit.state === 'OPEN' && nowMs >= circuit.openUntilMs ? entered(circuit, 'HALF_OPEN') : circuit;
     case 'probe':
       if (circuit.state !== 'HALF_OPEN' || input.epoch !== circuit.epoch) return circuit;
-      if (!input.good) return opened(circuit, nowMs, rules);
+      if (!input.good) return opened();
       return circuit.probesGood + 1 >= rules.probes
         ? entered(circuit, 'CLOSED')
         : { ...circuit, probesGood: circuit.probesGood + 1 };
+    case 'close':
+      return circuit.state === 'CLOSED' ? circuit : entered(circuit, 'CLOSED');
+    case 'hold':
+      return openUntil(circuit, input.untilMs);
   }
 }
 
-const opened = (circuit: Circuit, nowMs: number, rules: CircuitRules): Circuit => ({
+const openUntil = (circuit: Circuit, untilMs: number): Circuit => ({
   ...entered(circuit, 'OPEN'),
-  openUntilMs: nowMs + rules.cooldownMs,
+  openUntilMs: Math.ceil(untilMs),
 });
 
 const entered = (circuit: Circuit, state: CircuitStateName): Circuit => ({
@@ -80,26 +110,36 @@ const entered = (circuit: Circuit, state: CircuitStateName): Circuit => ({
   probesGood: 0,
 });
 
-/** An organization with fewer requests in the window has no say. */
-const ORG_REQUESTS_MIN = 5;
-
 /**
- * Whether the window's counts open the circuit. Alone in the window, an organization decides by its own rate. Where
- * others are, those with enough requests and a success there within a day vote, each by its own rate and never by the
- * sum: at least half of them and, where several used it, at least two. Signups are free: so what two of ten see, or
- * what only newcomers see, stops nobody else.
+ * Whether an organization's own calls open its breaker. What others see lowers the evidence that is asked for and never
+ * replaces it: signups are free, so their failures alone must stop nobody.
  */
-export function tripDue(counts: readonly OrgWindow[], rules: CircuitRules): boolean {
-  if (sumOf(counts).requests < rules.requestsMin) return false;
-  const fails = (count: OrgCount): boolean => rateOf(count) >= rules.errorRate;
-  if (counts.length === 1) return fails(counts[0]!);
-  const users = counts.filter((count) => count.requests >= ORG_REQUESTS_MIN);
-  const voters = users.filter((count) => count.succeeded);
-  const against = voters.filter(fails).length;
-  return against >= (users.length > 1 ? 2 : 1) && against * 2 >= voters.length;
+export function tripDue(evidence: OwnEvidence, rules: CircuitRules, othersFail: boolean): boolean {
+  if (evidence.requests >= rules.requestsMin && rateOf(evidence) >= rules.errorRate) return true;
+  return othersFail && failsInRow(evidence);
 }
 
-export function sumOf(counts: readonly OrgCount[]): OrgCount {
+/** The last {@link FAILURES_IN_ROW} calls failed; of two agents, where two are active: one may fail by what it sends. */
+export const failsInRow = ({ failuresInRow, activeAgents, failingAgents }: OwnEvidence): boolean =>
+  failuresInRow >= FAILURES_IN_ROW && (activeAgents < 2 || failingAgents >= 2);
+
+/** Sums the window up. A failure of the same second as a success is not taken for one after it. */
+export function evidenceOf(counts: readonly SecondCount[]): OwnEvidence {
+  const sum = sumOf(counts);
+  let goodAtMs = Number.NEGATIVE_INFINITY;
+  for (const count of counts) if (count.requests > count.failures) goodAtMs = Math.max(goodAtMs, count.secondMs);
+  const inRow = counts.filter((count) => count.secondMs > goodAtMs);
+  return {
+    ...sum,
+    failuresInRow: sumOf(inRow).failures,
+    activeAgents: agentsOf(counts),
+    failingAgents: agentsOf(inRow),
+  };
+}
+
+const agentsOf = (counts: readonly SecondCount[]): number => new Set(counts.flatMap(({ agents }) => agents)).size;
+
+export function sumOf(counts: readonly OutcomeSum[]): OutcomeSum {
   let requests = 0;
   let failures = 0;
   for (const count of counts) {
@@ -110,7 +150,7 @@ export function sumOf(counts: readonly OrgCount[]): OrgCount {
 }
 
 /** 0…1; 0 without requests. */
-export const rateOf = ({ requests, failures }: OrgCount): number => (requests === 0 ? 0 : failures / requests);
+export const rateOf = ({ requests, failures }: OutcomeSum): number => (requests === 0 ? 0 : failures / requests);
 
 /** How many more probes may be admitted: good ones have used their place up, leased ones hold theirs. */
 export const probePlaces = (circuit: Circuit, leased: number, rules: CircuitRules): number =>

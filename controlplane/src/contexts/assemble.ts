@@ -66,17 +66,17 @@ function upstreamOfAccount(
   catalogue: Catalogue,
   open: OpenCredentials,
 ): IUpstream | null {
-  const assignable = assignableOf(orgId, account, catalogue);
+  const assignable = assignableOf(account, catalogue);
   if (assignable === null) return null;
-  const upstream = upstreamOf(assignable, account.id, account.status === 'active' ? open(account) : null);
+  const upstream = upstreamOf(assignable, orgId, account.id, account.status === 'active' ? open(account) : null);
   if (account.allowSensitivePaths) upstream.sensitiveCalls = [];
   const policy = policyOnTheWire(agent.policy, account.providerSlug);
   if (policy !== undefined) upstream.policy = policy;
   return upstream;
 }
 
-function assignableOf(orgId: string, account: AccountRow, catalogue: Catalogue): AssignableProvider | null {
-  if (account.custom !== null) return { kind: 'custom', provider: account.custom, orgId };
+function assignableOf(account: AccountRow, catalogue: Catalogue): AssignableProvider | null {
+  if (account.custom !== null) return { kind: 'custom', provider: account.custom };
   const provider = catalogue.get(account.providerSlug);
   return provider === null ? null : { kind: 'built_in', provider };
 }

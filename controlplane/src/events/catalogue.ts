@@ -17,8 +17,16 @@ const CircuitChange = Closed({
   providerSlug: Type.String({ description: 'The provider as in its proxy path.' }),
   state: Type.Union([Type.Literal('OPEN'), Type.Literal('CLOSED')]),
   errorRate: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of `requests` that failed.' }),
-  requests: Type.Integer({ minimum: 0, description: 'Counted in the window; for a recovery, the probes.' }),
+  requests: Type.Integer({
+    minimum: 0,
+    description: 'Counted in the window; for a recovery, the probes; for the fleet, data planes.',
+  }),
   windowSeconds: Type.Number({ minimum: 0 }),
+  scope: Type.Optional(
+    Type.Union([Type.Literal('organization'), Type.Literal('fleet')], {
+      description: 'organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.',
+    }),
+  ),
 });
 
 const CredentialChange = Closed({
@@ -86,7 +94,13 @@ export function assertEventData(event: EventName, data: unknown): void {
 }
 
 const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
-const SAMPLE_CIRCUIT = { providerSlug: 'openai', errorRate: 62.5, requests: 40, windowSeconds: 30 };
+const SAMPLE_CIRCUIT = {
+  providerSlug: 'openai',
+  errorRate: 62.5,
+  requests: 40,
+  windowSeconds: 30,
+  scope: 'organization',
+} as const;
 
 const SAMPLE_CREDENTIAL = {
   providerSlug: 'openai',

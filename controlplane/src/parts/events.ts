@@ -7,8 +7,10 @@ import type { Vault } from '../accounts/vault.js';
 import { Throttle } from '../auth/throttle.js';
 import { CircuitBoard } from '../circuit/board.js';
 import { CircuitFeed } from '../circuit/circuit-feed.js';
-import { acquireProbe, releaseProbe } from '../circuit/probe-handlers.js';
+import { FleetBreakers } from '../circuit/fleet.js';
+import { acquireProbe, releaseProbe, reportContacts } from '../circuit/link-handlers.js';
 import { Probes } from '../circuit/probes.js';
+import { Transitions } from '../circuit/transitions.js';
 import { pruneAbuse } from '../conclusions/abuse.js';
 import { sweepBudgets } from '../conclusions/budget-facts.js';
 import { UsageConclusions } from '../conclusions/usage-conclusions.js';
@@ -22,6 +24,7 @@ import type { UsageObserver } from '../ledger/ingest.js';
 import { Background } from '../ops/background.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { fleetOrigins } from '../providers/fleet-origins.js';
 import { addCircuitMetrics } from '../status/circuit-metrics.js';
 import { statusRoutes } from '../status/routes.js';
 import { StatusService } from '../status/service.js';
@@ -51,8 +54,8 @@ interface EventsPart {
   readonly usageObserver: UsageObserver;
   /** Changes of circuits, for the watch streams. */
   readonly circuitFeed: CircuitFeed;
-  /** The probe calls of the link. */
-  readonly handlers: Pick<GatewayHandlers, 'acquireProbe' | 'releaseProbe'>;
+  /** The calls of the link that are about circuits. */
+  readonly handlers: Pick<GatewayHandlers, 'acquireProbe' | 'releaseProbe' | 'reportContacts'>;
   start(): Promise<void>;
   /** Called before the pool closes, when no usage comes in any more; gives the leases of unfinished deliveries back. */
   stop(): Promise<void>;
@@ -61,15 +64,12 @@ interface EventsPart {
 export function buildEvents(app: App, parts: EventsParts): EventsPart {
   const { config, log, sql, feeds, metrics, catalogue } = parts;
   const background = new Background(log);
-  const board = new CircuitBoard({
-    sql: feeds,
-    log,
-    rules: config.circuit,
-    hasOneOrigin: (slug) => catalogue.get(slug)?.baseUrl != null,
-  });
+  const transitions = new Transitions(config.circuit, log);
+  const board = new CircuitBoard(feeds, transitions);
+  const fleet = new FleetBreakers(feeds, transitions, fleetOrigins(catalogue));
   const circuitFeed = new CircuitFeed(feeds, log);
   const probes = new Probes(feeds, config.circuit);
-  const status = new StatusService(sql, catalogue.providers);
+  const status = new StatusService(sql, catalogue.providers, config.circuit.windowMs);
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
   eventRoutes(app, sql);
@@ -80,10 +80,12 @@ export function buildEvents(app: App, parts: EventsParts): EventsPart {
     handlers: {
       acquireProbe: unary(log, 'AcquireProbe', (request) => acquireProbe(probes, request)),
       releaseProbe: unary(log, 'ReleaseProbe', (request) => releaseProbe(probes, board, request)),
+      reportContacts: unary(log, 'ReportContacts', (request) => reportContacts(fleet, request)),
     },
     async start() {
       await circuitFeed.start();
       board.start();
+      fleet.start();
       await webhooks.dispatcher.start();
       background.every('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgets(sql));
       background.every('pruning abuse counts', SWEEP_INTERVAL_MS, () => pruneAbuse(sql));
@@ -92,6 +94,7 @@ export function buildEvents(app: App, parts: EventsParts): EventsPart {
     async stop() {
       const stopped = background.stop();
       await board.stop();
+      await fleet.stop();
       await circuitFeed.stop();
       await webhooks.dispatcher.stop();
       await webhooks.sender.close();

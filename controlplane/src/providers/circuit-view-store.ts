@@ -1,4 +1,5 @@
 import type { CircuitStateName } from '../circuit/state-machine.js';
+import type { CircuitReason } from '../circuit/store.js';
 import type { Sql } from '../db/sql.js';
 import type { Listed, Page } from '../http/pagination.js';
 
@@ -17,28 +18,34 @@ export function loadCustom(sql: Sql, orgId: string): Promise<CustomRow[]> {
 }
 
 interface OwnCircuitRow {
-  readonly circuitKey: string;
+  readonly originKey: string;
   readonly providerSlug: string;
   readonly accounts: number;
   readonly state: CircuitStateName;
-  readonly reason: 'error_rate' | 'probe_failed' | null;
+  readonly reason: CircuitReason | null;
   readonly since: Date | null;
   readonly openUntil: Date | null;
 }
 
 interface OwnCircuits {
   readonly orgId: string;
-  /** Built-in providers with one origin, and its circuit, whatever their accounts were made under. */
+  /** Built-in providers with one origin: `circuits.origin_key`, whatever their accounts were made under. */
   readonly fixed: readonly { readonly slug: string; readonly key: string }[];
-  /** The organization's own providers, by id. */
+  /** The organization's own providers, by id, each with its `circuits.origin_key`. */
   readonly own: readonly { readonly id: string; readonly key: string }[];
+  /** Only those in this state; null: of every state. */
   readonly state: CircuitStateName | null;
+  /** Only those of this provider; null: of every provider. */
+  readonly providerSlug: string | null;
 }
 
-/** One row for each circuit on which the organization has an account, used or not; those in trouble first. */
+/**
+ * One row for each breaker of the organization at an origin where it has an account, used or not; those in trouble first.
+ * Where the fleet's breaker is open it is shown instead: the organization's calls are refused, whatever its own says.
+ */
 export async function listOwnCircuits(
   sql: Sql,
-  { orgId, fixed, own, state }: OwnCircuits,
+  { orgId, fixed, own, state, providerSlug }: OwnCircuits,
   page: Page,
 ): Promise<Listed<OwnCircuitRow>> {
   const circuits = sql`(
@@ -50,12 +57,15 @@ export async function listOwnCircuits(
         left join unnest(${fixed.map((one) => one.slug)}::text[], ${fixed.map((one) => one.key)}::text[]) as f(slug, key)
           on f.slug = p.provider_slug and p.custom_provider_id is null
        where p.org_id = ${orgId} group by 1, 2)
-    select used.*, coalesce(c.state, 'CLOSED') as state, c.reason, c.open_until,
-           case when c.epoch > 1 then c.changed_at end as since
-      from used left join circuits c on c.circuit_key = used.key
-     where used.key is not null and (${state}::text is null or coalesce(c.state, 'CLOSED') = ${state})) as own`;
+    select used.*, coalesce(c.state, 'CLOSED') as state, case when c.state = 'OPEN' then c.reason end as reason,
+           c.open_until, case when c.epoch > 1 then c.changed_at end as since
+      from used
+      left join circuits f on f.circuit_key = used.key and f.state = 'OPEN'
+      left join circuits c on c.circuit_key = coalesce(f.circuit_key, used.key || '|' || ${orgId}::text)
+     where used.key is not null and (${providerSlug}::text is null or used.provider_slug = ${providerSlug})
+       and (${state}::text is null or coalesce(c.state, 'CLOSED') = ${state})) as own`;
   const rows = await sql<OwnCircuitRow[]>`
-    select own.key as "circuitKey", provider_slug as "providerSlug", accounts, state, reason, since,
+    select own.key as "originKey", provider_slug as "providerSlug", accounts, state, reason, since,
            open_until as "openUntil"
       from ${circuits}
      order by array_position(array['OPEN', 'HALF_OPEN', 'CLOSED'], state), provider_slug, own.key

@@ -1,7 +1,8 @@
 /** The circuits that an organization's own calls go through, as it may see them: of what others do there, nothing. */
 import { type Static, Type } from 'typebox';
-import { circuitKey, parseCircuitKey } from '../circuit/circuit-key.js';
+import { originKey, parseCircuitKey } from '../circuit/circuit-key.js';
 import type { CircuitStateName } from '../circuit/state-machine.js';
+import type { CircuitReason } from '../circuit/store.js';
 import type { Sql } from '../db/sql.js';
 import { type Listed, type Page, PageQuery, PageReply } from '../http/pagination.js';
 
@@ -11,9 +12,12 @@ import * as store from './circuit-view-store.js';
 
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
 const State = Type.Unsafe<CircuitStateName>({ type: 'string', enum: STATES });
-const Reason = Type.Unsafe<'error_rate' | 'probe_failed' | null>({
-  anyOf: [{ type: 'string', enum: ['error_rate', 'probe_failed'] }, { type: 'null' }],
-  description: 'Why it is open: calls failed, or a probe after the cooldown did. Null unless OPEN.',
+const REASONS: readonly CircuitReason[] = ['error_rate', 'probe_failed', 'connect', 'held'];
+const Reason = Type.Unsafe<CircuitReason | null>({
+  anyOf: [{ type: 'string', enum: REASONS }, { type: 'null' }],
+  description:
+    'Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the ' +
+    'gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN.',
 });
 const nullable = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
@@ -26,33 +30,39 @@ const CircuitView = Type.Object({
   state: State,
   reason: Reason,
   since: nullable('Of this state; null: it has never been another.'),
-  nextProbeAt: nullable('When the cooldown ends; null unless OPEN.'),
+  nextProbeAt: nullable('When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.'),
   accounts: Type.Integer({ description: 'Accounts of the organization whose calls go there.' }),
 });
 export type CircuitView = Static<typeof CircuitView>;
+export const CircuitReply = Type.Object({ circuit: CircuitView });
 export const CircuitQuery = Type.Object({ ...PageQuery, state: Type.Optional(State) });
 export const CircuitList = Type.Object({ circuits: Type.Array(CircuitView), ...PageReply });
+
+interface CircuitFilter {
+  /** Null: of every state. */
+  readonly state: CircuitStateName | null;
+  /** Null: of every provider. */
+  readonly providerSlug: string | null;
+}
 
 export async function listCircuits(
   sql: Sql,
   catalogue: Catalogue,
   orgId: string,
-  state: CircuitStateName | null,
+  filter: CircuitFilter,
   page: Page,
 ): Promise<Listed<CircuitView>> {
   const fixed = catalogue.providers.flatMap(({ slug, baseUrl }) =>
-    baseUrl === null
-      ? []
-      : [{ slug, key: circuitKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin, orgId: null }) }],
+    baseUrl === null ? [] : [{ slug, key: originKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin }) }],
   );
   const own = (await store.loadCustom(sql, orgId)).map((row) => ({
     ...row,
-    key: circuitKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin, orgId }),
+    key: originKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin }),
   }));
-  const { rows, total } = await store.listOwnCircuits(sql, { orgId, fixed, own, state }, page);
+  const { rows, total } = await store.listOwnCircuits(sql, { orgId, fixed, own, ...filter }, page);
   const names = new Map(own.map(({ key, displayName }) => [key, displayName]));
   return {
-    rows: rows.map(({ circuitKey: key, since, openUntil, ...row }) => ({
+    rows: rows.map(({ originKey: key, since, openUntil, ...row }) => ({
       ...row,
       displayName: names.get(key) ?? catalogue.get(row.providerSlug)?.displayName ?? row.providerSlug,
       builtIn: !names.has(key),

@@ -3,7 +3,8 @@ import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, page } from '../http/pagination.js';
 import type { Catalogue } from './catalogue/catalogue.js';
-import { CircuitList, CircuitQuery, listCircuits } from './circuit-view.js';
+import { CircuitOverride, type CircuitOverrides } from './circuit-override.js';
+import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './circuit-view.js';
 import { CredentialFields } from './custom/schema.js';
 
 const ProviderList = Type.Object({
@@ -13,19 +14,22 @@ const ProviderList = Type.Object({
   ...PageReply,
 });
 
-export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql): void {
+export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrides: CircuitOverrides): void {
   app.get(
     '/v1/circuits',
     { config: { access: 'viewer' }, schema: { querystring: CircuitQuery, response: { 200: CircuitList } } },
     async ({ actor, query }) => {
       const { limit, offset } = page(query);
       const { state = null } = query;
-      const { rows, total } = await listCircuits(sql, catalogue, actor.orgId, state, {
-        limit,
-        offset,
-      });
+      const filter = { state, providerSlug: null };
+      const { rows, total } = await listCircuits(sql, catalogue, actor.orgId, filter, { limit, offset });
       return { circuits: [...rows], total, limit, offset };
     },
+  );
+  app.put(
+    '/v1/circuits',
+    { config: { access: 'admin' }, schema: { body: CircuitOverride, response: { 200: CircuitReply } } },
+    async ({ actor, body }) => ({ circuit: await overrides.set(actor, body) }),
   );
   app.get(
     '/v1/providers',

@@ -3,7 +3,7 @@
  * (docs/contract.md#providers). Pure.
  */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
-import { circuitKey } from '../circuit/circuit-key.js';
+import { circuitKey, originKey } from '../circuit/circuit-key.js';
 import { customModelCalls } from './catalogue/model-calls.js';
 import { type BuiltInProvider, type CredentialField, type Credentials, splitBaseUrl } from './catalogue/provider.js';
 import type { CustomProvider } from './custom/provider.js';
@@ -12,7 +12,7 @@ import { customCredentialFields, customInjection } from './custom/provider.js';
 /** A provider that an account can be made for. */
 export type AssignableProvider =
   | { readonly kind: 'built_in'; readonly provider: BuiltInProvider }
-  | { readonly kind: 'custom'; readonly provider: CustomProvider; readonly orgId: string };
+  | { readonly kind: 'custom'; readonly provider: CustomProvider };
 
 export const credentialFieldsOf = (assignable: AssignableProvider): readonly CredentialField[] =>
   assignable.kind === 'built_in'
@@ -22,10 +22,12 @@ export const credentialFieldsOf = (assignable: AssignableProvider): readonly Cre
 /** `credentials` null: the account has none that may be used; the upstream is complete but for them. */
 export function upstreamOf(
   assignable: AssignableProvider,
+  orgId: string,
   accountId: string,
   credentials: Credentials | null,
 ): IUpstream {
-  const upstream = assignable.kind === 'built_in' ? builtIn(assignable.provider, credentials) : custom(assignable);
+  const upstream =
+    assignable.kind === 'built_in' ? builtIn(assignable.provider, credentials) : custom(assignable.provider);
   const injection: IInjection =
     credentials === null
       ? { none: {} }
@@ -35,6 +37,7 @@ export function upstreamOf(
   return {
     ...upstream,
     providerSlug: assignable.provider.slug,
+    circuitKey: circuitKey({ providerSlug: assignable.provider.slug, origin: upstream.origin!, orgId }),
     accountId,
     accountStatus: credentials === null ? 'needs_credentials' : 'active',
     injection,
@@ -51,7 +54,7 @@ function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IU
     origin,
     basePath,
     tenantAddress: address.tenantGiven,
-    circuitKey: builtInCircuitKey(provider.slug, origin),
+    fleetKey: provider.baseUrl === null ? '' : originKey({ providerSlug: provider.slug, origin }),
     usageFormat: provider.usageFormat,
     priceProvider: provider.priceProvider,
     failure: { statuses: [...provider.failureStatuses], exemptBodyMarker: provider.failureExemptMarker },
@@ -66,19 +69,17 @@ function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IU
   };
 }
 
-const builtInCircuitKey = (providerSlug: string, origin: string): string =>
-  circuitKey({ providerSlug, origin, orgId: null });
-
-/** The circuit that an account's calls belong to; null for custom providers, whose circuits are their own. */
+/** Provider and origin that an account's calls go to; null for custom providers, whose address can change. */
 export function sharedCircuitOf(assignable: AssignableProvider, credentials: Credentials): string | null {
   if (assignable.kind === 'custom') return null;
   const { provider } = assignable;
-  return builtInCircuitKey(provider.slug, splitBaseUrl(provider.address(credentials).baseUrl).origin);
+  const { origin } = splitBaseUrl(provider.address(credentials).baseUrl);
+  return originKey({ providerSlug: provider.slug, origin });
 }
 
 const CUSTOM_FAILURE_STATUSES = [500, 502, 503, 504];
 
-function custom({ provider, orgId }: { provider: CustomProvider; orgId: string }): IUpstream {
+function custom(provider: CustomProvider): IUpstream {
   const { origin, basePath } = splitBaseUrl(provider.baseUrl);
   return {
     custom: true,
@@ -86,7 +87,6 @@ function custom({ provider, orgId }: { provider: CustomProvider; orgId: string }
     origin,
     basePath,
     tenantAddress: true,
-    circuitKey: circuitKey({ providerSlug: provider.slug, origin, orgId }),
     usageFormat: provider.usageFormat ?? 'none',
     priceProvider: '',
     failure: { statuses: CUSTOM_FAILURE_STATUSES, exemptBodyMarker: '' },

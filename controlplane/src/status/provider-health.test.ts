@@ -1,24 +1,31 @@
 import { expect, test } from 'vitest';
-import { healthOf, overallHealth, type StateCount } from './provider-health.js';
+import { healthOf, type OrganizationCount, overallHealth } from './provider-health.js';
 
-const count = (state: StateCount['state'], origins: number): StateCount => ({ providerSlug: 's3', state, origins });
+const count = (OPEN: number, HALF_OPEN: number, CLOSED: number): OrganizationCount => ({ OPEN, HALF_OPEN, CLOSED });
+const none = count(0, 0, 0);
 
 test.each([
-  ['nothing in use', [], 'CLOSED'],
-  ['the one origin', [count('OPEN', 1)], 'OPEN'],
-  ['most are fine', [count('CLOSED', 3), count('OPEN', 2)], 'CLOSED'],
-  ['most are out', [count('CLOSED', 2), count('OPEN', 3)], 'OPEN'],
-  ['a tie is not an outage', [count('OPEN', 1), count('CLOSED', 1)], 'CLOSED'],
-  ['most are recovering', [count('OPEN', 1), count('HALF_OPEN', 2), count('CLOSED', 1)], 'HALF_OPEN'],
-])('status: %s', (_name, counts, state) => {
-  expect(healthOf('s3', 'S3', counts).state).toBe(state);
-  expect(healthOf('openai', 'OpenAI', counts).state).toBe('CLOSED');
+  ['nobody uses it', none, 'CLOSED'],
+  ['the only organization', count(1, 0, 0), 'OPEN'],
+  ['the only one tries again', count(0, 1, 0), 'HALF_OPEN'],
+  ['one of two: it may be that one’s own doing', count(1, 0, 1), 'HALF_OPEN'],
+  ['both of two', count(2, 0, 0), 'OPEN'],
+  ['fewer than half', count(3, 1, 5), 'CLOSED'],
+  ['half are open', count(4, 0, 4), 'OPEN'],
+  ['half are open or half-open', count(1, 3, 4), 'HALF_OPEN'],
+  ['most try again', count(2, 3, 1), 'HALF_OPEN'],
+])('status: %s', (_name, organizations, state) => {
+  expect(healthOf('s3', 'S3', organizations, 'CLOSED').state).toBe(state);
+});
+
+test('status: where no data plane can connect, it is an outage whatever organizations saw last', () => {
+  expect(healthOf('openai', 'OpenAI', count(0, 0, 9), 'OPEN')).toMatchObject({ state: 'OPEN', status: 'outage' });
 });
 
 test('status: the whole is as bad as its worst part', () => {
-  const fine = healthOf('a', 'A', []);
-  const open = healthOf('s3', 'S3', [count('OPEN', 1)]);
-  const half = healthOf('s3', 'S3', [count('HALF_OPEN', 1)]);
+  const fine = healthOf('a', 'A', none, 'CLOSED');
+  const open = healthOf('s3', 'S3', count(1, 0, 0), 'CLOSED');
+  const half = healthOf('s3', 'S3', count(0, 1, 0), 'CLOSED');
   expect(overallHealth([])).toBe('operational');
   expect(overallHealth([fine, half])).toBe('degraded');
   expect(overallHealth([half, open, fine])).toBe('outage');

@@ -1,4 +1,4 @@
-/** The public health of built-in providers out of their circuits (docs/contract.md#circuits). Pure. */
+/** The public health of built-in providers, out of the breakers of organizations and of the fleet. Pure. */
 import type { CircuitStateName } from '../circuit/state-machine.js';
 
 const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;
@@ -7,11 +7,11 @@ export type Health = (typeof HEALTH_OF)[CircuitStateName];
 /** From best to worst. */
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
 
-/** How many of a provider's origins are in which state. */
-export interface StateCount {
-  readonly providerSlug: string;
-  readonly state: CircuitStateName;
-  readonly origins: number;
+/** How many organizations use a provider with success, by the state of their breaker. */
+export interface OrganizationCount {
+  readonly CLOSED: number;
+  readonly HALF_OPEN: number;
+  readonly OPEN: number;
 }
 
 export interface ProviderHealth {
@@ -21,22 +21,18 @@ export interface ProviderHealth {
   readonly status: Health;
 }
 
-/**
- * The state that most of the origins are in; of states with equally many the better one, because a single tenant's
- * broken project is no outage of its provider. Without any origin in use: CLOSED.
- */
-export function healthOf(slug: string, displayName: string, counts: readonly StateCount[]): ProviderHealth {
-  let state: CircuitStateName = 'CLOSED';
-  let most = 0;
-  for (const candidate of STATES) {
-    const origins = counts
-      .filter((count) => count.providerSlug === slug && count.state === candidate)
-      .reduce((sum, count) => sum + count.origins, 0);
-    if (origins > most) {
-      most = origins;
-      state = candidate;
-    }
-  }
+/** What half of the organizations see, at least two where there are several; the fleet's breaker where that is worse. */
+export function healthOf(
+  slug: string,
+  displayName: string,
+  count: OrganizationCount,
+  fleet: CircuitStateName,
+): ProviderHealth {
+  const all = count.CLOSED + count.HALF_OPEN + count.OPEN;
+  const notClosed = count.OPEN + count.HALF_OPEN;
+  const isOut = count.OPEN * 2 >= all && (count.OPEN >= 2 || all === 1);
+  const seen = all === 0 || notClosed * 2 < all ? 'CLOSED' : isOut ? 'OPEN' : 'HALF_OPEN';
+  const state = STATES.indexOf(fleet) > STATES.indexOf(seen) ? fleet : seen;
   return { slug, displayName, state, status: HEALTH_OF[state] };
 }
 

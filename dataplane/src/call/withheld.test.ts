@@ -146,6 +146,17 @@ test('withheld: a provider that moved meanwhile is not called, for its circuit w
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
+test('withheld: a breaker of another name at the same origin, as a control plane of another release has it, is no move', async () => {
+  gateway.circuit = { state: 'CLOSED', epoch: 7, openUntilMs: 0 };
+  const agent = await begun(10, 1);
+  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { circuitKey: 'other' })]), refusal: null };
+  agent.send('b');
+  const provider = await upstream.connection();
+  provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  await agent.sees('\r\n\r\nok');
+  expect(gateway.records[0]).toMatchObject({ circuitKey: 'other', circuitEpoch: 0, circuitOutcome: 1 });
+});
+
 test('withheld: a rule for models that came meanwhile holds: what was not read is asked for again', async () => {
   const agent = await begun(10, 1, 'Content-Type: application/json\r\n');
   const policy = { closed: false, calls: null, models: { allow: ['gpt-5-mini'], deny: [] } };

@@ -1,6 +1,7 @@
 /**
  * The circuits as the control plane pushes them (docs/contract.md#circuits), and the probe places of those that are
- * HALF_OPEN. The state machine itself is the control plane's: here nothing is decided, so all data planes agree.
+ * HALF_OPEN. The state machine itself is the control plane's, so all data planes agree; only whether this process can
+ * connect is decided here (connect-breakers.ts).
  *
  * A circuit that was never heard of is CLOSED, and one that closed a day ago is no longer remembered: outcomes then count
  * for whatever epoch there is (see `countsNow` of the control plane), so the control plane may forget it too. While the control plane is away the last known states stay; an OPEN one
@@ -9,7 +10,8 @@
  */
 import { DAY_MS } from '@acg/base/units';
 import type { ICircuitState } from '@acg/proto/messages';
-import type { Circuit, CircuitStateName, Circuits } from './circuits.js';
+import type { BreakerNames, Circuit, CircuitStateName, Circuits } from './circuits.js';
+import type { ConnectBreakers } from './connect-breakers.js';
 
 interface KnownCircuit extends Circuit {
   /** Unix ms. */
@@ -41,19 +43,22 @@ const UNLEASED_PROBE_MS = 1_000;
 const CIRCUITS_MAX = 50_000;
 /** A circuit that has been CLOSED for so long is as good as one that was never heard of. */
 const CLOSED_MEMORY_MS = DAY_MS;
+const CANNOT_CONNECT: Circuit = Object.freeze({ state: 'OPEN', epoch: 0, openUntilMs: 0 });
 /** A lease of nobody: let through while the control plane is away. */
 const NO_LEASE = '';
 
 export class CircuitBoard implements Circuits {
   readonly #client: ProbeClient;
   readonly #clock: BoardClock;
+  readonly #connects: Pick<ConnectBreakers, 'isOpen' | 'answered'>;
   readonly #circuits = new Map<string, KnownCircuit>();
   /** Circuit key → Unix ms of the last call let through without a lease. */
   readonly #unleasedProbes = new Map<string, number>();
 
-  constructor(client: ProbeClient, clock: BoardClock) {
+  constructor(client: ProbeClient, clock: BoardClock, connects: Pick<ConnectBreakers, 'isOpen' | 'answered'>) {
     this.#client = client;
     this.#clock = clock;
+    this.#connects = connects;
   }
 
   /**
@@ -78,12 +83,18 @@ export class CircuitBoard implements Circuits {
     this.#circuits.set(key, { state: stateName(state.state), epoch, openUntilMs: state.openUntilMs ?? 0, heardAtMs });
   }
 
-  view(circuitKey: string): Circuit | null {
-    const circuit = this.#remembered(circuitKey);
+  view(upstream: BreakerNames): Circuit | null {
+    const refused = upstream.fleetKey === '' ? null : this.#unreachable(upstream);
+    if (refused !== null) return refused;
+    const circuit = this.#remembered(upstream.circuitKey);
     if (circuit === undefined) return null;
     if (circuit.state !== 'OPEN' || this.#clock.linkUp()) return circuit;
     if (this.#clock.nowMs() < circuit.openUntilMs + OVERDUE_MS) return circuit;
     return { state: 'HALF_OPEN', epoch: circuit.epoch, openUntilMs: 0 };
+  }
+
+  answered(upstream: BreakerNames): void {
+    if (upstream.fleetKey !== '') this.#connects.answered(upstream.origin);
   }
 
   acquireProbe(circuitKey: string, epoch: number, done: (lease: string | null) => void): void {
@@ -109,6 +120,17 @@ export class CircuitBoard implements Circuits {
     const counts = { CLOSED: 0, HALF_OPEN: 0, OPEN: 0 };
     for (const { state } of this.#circuits.values()) counts[state]++;
     return counts;
+  }
+
+  /**
+   * OPEN where the fleet or this process cannot connect to the origin. The fleet's word counts while the control plane is
+   * there, and an operator's until its end.
+   */
+  #unreachable({ fleetKey, origin }: BreakerNames): Circuit | null {
+    const fleet = this.#remembered(fleetKey);
+    const isHeld = fleet !== undefined && this.#clock.nowMs() < fleet.openUntilMs;
+    if (fleet?.state === 'OPEN' && (isHeld || this.#clock.linkUp())) return fleet;
+    return !isHeld && this.#connects.isOpen(origin) ? CANNOT_CONNECT : null;
   }
 
   #remembered(circuitKey: string): Circuit | undefined {

@@ -38,7 +38,10 @@ export interface Upstream {
   readonly basePath: string;
   /** A tenant gave the address: every connect goes through the egress guard. */
   readonly tenantAddress: boolean;
+  /** The organization's breaker of the origin. */
   readonly circuitKey: string;
+  /** The fleet's; `''`: the address is a tenant's, or has a tenant's part. */
+  readonly fleetKey: string;
   readonly injection: Injection;
   readonly usageFormat: UsageFormat;
   /** Provider id in the price library; `""` = only PRICES_FILE entries of the slug. */

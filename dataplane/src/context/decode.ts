@@ -42,6 +42,7 @@ function decodeUpstream(message: IUpstream): Upstream {
     basePath: message.basePath ?? '',
     tenantAddress: message.tenantAddress ?? false,
     circuitKey: text(message.circuitKey, 'circuit_key'),
+    fleetKey: message.fleetKey ?? '',
     injection: decodeInjection(message.injection ?? {}),
     usageFormat: oneOf(message.usageFormat, USAGE_FORMATS, 'usage_format'),
     priceProvider: message.priceProvider ?? '',

@@ -42,6 +42,8 @@ interface Figures {
   shipped(): { recordsShipped: number; recordsRejected: number; failures: number; rewinds: number };
   /** How many known circuits are in each state. */
   circuits(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
+  /** Origins of built-in providers that this process cannot connect to. */
+  unreachableOrigins(): number;
 }
 
 /** The cells of one provider, kept so that a request looks up one map entry. */
@@ -167,6 +169,9 @@ export class Metrics implements CallMetrics, CountersMetrics {
       { labels: { result: 'hit' }, value: figures.cacheHits() },
       { labels: { result: 'miss' }, value: figures.cacheMisses() },
     ]);
+    gauge('gateway_unreachable_origins', 'Origins of providers that connects fail to', () =>
+      figures.unreachableOrigins(),
+    );
     new GaugeSeries('gateway_circuits', 'Circuits that are known, by state', registry, () =>
       Object.entries(figures.circuits()).map(([state, value]) => ({ labels: { state }, value })),
     );

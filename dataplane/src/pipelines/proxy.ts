@@ -96,10 +96,19 @@ export function proxyPipeline(deps: ProxyPipelineDeps): Pipeline {
   );
 }
 
-function relaySupport({ metering, metrics, settle, failures, garbage, options }: ProxyPipelineDeps): RelaySupport {
+function relaySupport({
+  circuits,
+  metering,
+  metrics,
+  settle,
+  failures,
+  garbage,
+  options,
+}: ProxyPipelineDeps): RelaySupport {
   const gatewayUrl = new GatewayUrl(options.publicUrl, options.trustedProxyCidrs);
   return {
     plan: (x, status, rawHeaders) => {
+      circuits.answered(x.routed.upstream);
       const plan = planResponse(x, status, rawHeaders, metering, gatewayUrl);
       if (x.streamed) metrics.onStreamOpened();
       return plan;

@@ -18,7 +18,11 @@ export interface PoolOptions {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly dialer: Pick<Dialer, 'dial'>;
+  /** A connect to an operator's own address ended; `startedMs`: `performance.now()` at its beginning. */
+  readonly onDialled?: (origin: string, startedMs: number, failure: { readonly local: boolean } | null) => void;
 }
+
+type Dialled = (error: Error | null, socket: Socket | null) => void;
 
 /**
  * How long a connection waits for its next call where the upstream announces nothing. Load balancers in front of providers
@@ -65,8 +69,8 @@ export class UpstreamPools {
   }
 
   /** Opens a connection that is not pooled. `tenant`: as for {@link acquire}. */
-  dial(origin: string, tenant: string | null, done: (error: Error | null, socket: Socket | null) => void): void {
-    this.#options.dialer.dial(dialTarget(origin, tenant), null, done);
+  dial(origin: string, tenant: string | null, done: Dialled): void {
+    this.#options.dialer.dial(dialTarget(origin, tenant), null, this.#observed(origin, tenant, done));
   }
 
   /**
@@ -113,7 +117,17 @@ export class UpstreamPools {
 
   #opener(origin: string, tenant: string | null): Opener {
     const target = dialTarget(origin, tenant);
-    return (onread, done) => this.#options.dialer.dial(target, onread, done);
+    return (onread, done) => this.#options.dialer.dial(target, onread, this.#observed(origin, tenant, done));
+  }
+
+  #observed(origin: string, tenant: string | null, done: Dialled): Dialled {
+    const { onDialled } = this.#options;
+    if (tenant !== null || onDialled === undefined) return done;
+    const startedMs = performance.now();
+    return (error, socket) => {
+      onDialled(origin, startedMs, error === null ? null : { local: isLocalFailure(error) });
+      done(error, socket);
+    };
   }
 
   #give(pool: Pool, connection: Http1Connection): void {

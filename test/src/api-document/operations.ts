@@ -199,6 +199,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 
   'GET /v1/prices': provider('listPrices', 'What calls cost, and where each price comes from'),
   'GET /v1/circuits': provider('listCircuits', 'Circuits of the providers that the organization uses'),
+  'PUT /v1/circuits': provider(
+    'overrideCircuit',
+    'Close the organization’s circuit, or hold it open for at most a day',
+  ),
 
   'GET /v1/attention': event(
     'listAttention',

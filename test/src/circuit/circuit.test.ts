@@ -1,57 +1,25 @@
-/** Circuits on a real Postgres, several boards as several control planes have them. */
+/** The breaker of one organization. */
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@acg/base/log';
-import { uuidv7 } from '@acg/base/uuidv7';
-import { CircuitBoard } from '@acg/controlplane/circuit/board';
+import type { CircuitBoard } from '@acg/controlplane/circuit/board';
 import { CircuitFeed } from '@acg/controlplane/circuit/circuit-feed';
-import { circuitKey } from '@acg/controlplane/circuit/circuit-key';
-import type { ObservedOutcome } from '@acg/controlplane/circuit/pending-outcomes';
 import { Probes } from '@acg/controlplane/circuit/probes';
 import { CIRCUIT_CHANNEL, type CircuitNotice, pruneCircuits } from '@acg/controlplane/circuit/store';
 import { expect, test } from 'vitest';
-import { useTestDatabase } from '../test-database.js';
 import { until } from '../until.js';
+import { FAILURE, log, NEUTRAL, newKey, outcomes, RULES, SHORT, SUCCESS, useCircuits } from './circuit-fixture.js';
 
-const database = useTestDatabase();
-const log = createLogger('test', 'silent');
-const RULES = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
-const SHORT = { ...RULES, cooldownMs: 1 };
-const NEUTRAL = 0;
-const SUCCESS = 1;
-const FAILURE = 2;
+const circuits = useCircuits();
+const { board, stateOf, organization } = circuits;
 
-const board = (rules = RULES) =>
-  new CircuitBoard({ sql: database().sql, log, rules, hasOneOrigin: (slug) => slug === 'openai' });
-const newKey = (slug = 'openai') => circuitKey({ providerSlug: slug, origin: `https://${randomUUID()}`, orgId: null });
-
-function outcomes(circuit: string, count: number, circuitOutcome: number, more: Partial<ObservedOutcome> = {}) {
-  const one: ObservedOutcome = {
-    circuitKey: circuit,
-    circuitEpoch: 0,
-    circuitOutcome,
-    probeLease: '',
-    orgId: '00000000-0000-7000-8000-000000000001',
-    startedAtMs: Date.now() - 5,
-    durationMs: 5,
-    ...more,
-  };
-  return Array.from({ length: count }, () => one);
-}
-const stateOf = async (key: string): Promise<{ state: string; epoch: number }> => {
-  const [row] = await database().sql<{ state: string; epoch: number }[]>`
-    select state, epoch from circuits where circuit_key = ${key}`;
-  return { ...row! };
-};
-async function tripped(rules = RULES): Promise<{ key: string; board: CircuitBoard }> {
-  const key = newKey();
+async function tripped(rules = RULES, key = newKey()): Promise<{ key: string; board: CircuitBoard }> {
   const one = board(rules);
   one.observe(outcomes(key, 20, FAILURE));
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
   return { key, board: one };
 }
-async function halfOpen(): Promise<{ key: string; board: CircuitBoard }> {
-  const { key, board: one } = await tripped(SHORT);
+async function halfOpen(of = newKey()): Promise<{ key: string; board: CircuitBoard }> {
+  const { key, board: one } = await tripped(SHORT, of);
   await until('the cooldown has ended', async () => {
     await one.advanceClock();
     return (await stateOf(key)).state === 'HALF_OPEN';
@@ -59,13 +27,15 @@ async function halfOpen(): Promise<{ key: string; board: CircuitBoard }> {
   return { key, board: one };
 }
 
-test('circuit: one provider with thousands of origins that fail keeps no other’s circuit open', async () => {
-  const { sql } = database();
-  await sql`insert into circuits (circuit_key, provider_slug, state, open_until)
-    select 'supabase|https://' || n, 'supabase', 'OPEN', now() - interval '2 seconds' from generate_series(1, 1000) n`;
-  const key = newKey();
-  await sql`insert into circuits (circuit_key, provider_slug, state, open_until)
-    values (${key}, 'openai', 'OPEN', now() - interval '1 second')`;
+test('circuit: one organization with thousands of origins that fail delays no other’s recovery', async () => {
+  const sql = circuits.sql();
+  const [crowd, other] = [await organization(), await organization()];
+  await sql`insert into circuits (circuit_key, provider_slug, org_id, state, open_until)
+    select 'supabase|https://' || n || '|' || ${crowd}::text, 'supabase', ${crowd}, 'OPEN', now() - interval '2 seconds'
+      from generate_series(1, 1000) n`;
+  const key = newKey(other);
+  await sql`insert into circuits (circuit_key, provider_slug, org_id, state, open_until)
+    values (${key}, 'openai', ${other}, 'OPEN', now() - interval '1 second')`;
   await board().advanceClock();
   expect((await stateOf(key)).state).toBe('HALF_OPEN');
   await sql`delete from circuits where provider_slug = 'supabase'`;
@@ -83,50 +53,9 @@ test('circuit: outcomes that different control planes saw add up', async () => {
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
 });
 
-test('circuit: of many boards that see it due at once, one opens it, and every organization hears of it once', async () => {
-  const { sql } = database();
-  const key = newKey();
-  const orgs = await Promise.all([1, 2, 3].map(() => organizationWithAccount('openai')));
-  const stranger = await organizationWithAccount('resend');
-  const boards = Array.from({ length: 8 }, () => board());
-  for (const one of boards) one.observe(outcomes(key, 10, FAILURE));
-  await Promise.all(boards.map((one) => one.flush()));
-  expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
-  const events = await sql<{ orgId: string; data: object }[]>`
-    select org_id as "orgId", data from events
-     where event = 'provider.circuit_opened' and org_id = any(${[...orgs, stranger]}::uuid[])`;
-  expect(events.map((e) => e.orgId).sort()).toEqual([...orgs].sort());
-  expect(events[0]!.data).toMatchObject({ providerSlug: 'openai', state: 'OPEN', errorRate: 100, windowSeconds: 30 });
-});
-
-test('circuit: an organization whose custom provider has the name of a built-in one hears nothing of that', async () => {
-  const { sql } = database();
-  const org = await organizationWithAccount('openai');
-  const custom = uuidv7(Date.now());
-  await sql`
-    insert into custom_providers (id, org_id, slug, display_name, base_url, auth_type)
-    values (${custom}, ${org}, 'openai', 'Own', 'https://own.example', 'bearer')`;
-  await sql`update provider_accounts set custom_provider_id = ${custom} where org_id = ${org}`;
-  await tripped();
-  expect(await sql`select from events where org_id = ${org}`).toHaveLength(0);
-});
-
-test('circuit: only organizations with an account on the origin hear of it where each has its own', async () => {
-  const { sql } = database();
-  const key = newKey('supabase');
-  const on = await organizationWithAccount('supabase', key);
-  const elsewhere = await organizationWithAccount('supabase', newKey('supabase'));
-  const one = board();
-  one.observe(outcomes(key, 20, FAILURE));
-  await one.flush();
-  const events = await sql<{ orgId: string }[]>`
-    select org_id as "orgId" from events where org_id = any(${[on, elsewhere]}::uuid[])`;
-  expect(events).toEqual([{ orgId: on }]);
-});
-
 test('circuit: the outcomes of an older epoch, from before the window or from before the transition change nothing', async () => {
   const { key, board: one } = await tripped(SHORT);
-  await database().sql`
+  await circuits.sql()`
     update circuits set state = 'CLOSED', epoch = 4, open_until = null, changed_at = now() where circuit_key = ${key}`;
   one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 1 }));
   one.observe(outcomes(key, 100, FAILURE, { circuitEpoch: 4, startedAtMs: Date.now() - 60_000, durationMs: 1 }));
@@ -139,7 +68,7 @@ test('circuit: the outcomes of an older epoch, from before the window or from be
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
   one.observe(outcomes(key, 18, FAILURE, { circuitEpoch: 4 }));
   await one.flush();
-  await database().sql`
+  await circuits.sql()`
     update circuit_outcomes set second = second - interval '31 seconds' where circuit_key = ${key} and epoch = 4`;
   one.observe(outcomes(key, 19, FAILURE, { circuitEpoch: 4 }));
   await one.flush();
@@ -149,72 +78,6 @@ test('circuit: the outcomes of an older epoch, from before the window or from be
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 5 });
 });
 
-test('circuit: a tenant that fails alone does not open it for those whom it serves', async () => {
-  const key = newKey();
-  const one = board();
-  const other = '00000000-0000-7000-8000-000000000002';
-  one.observe(outcomes(key, 5, SUCCESS, { orgId: other }));
-  one.observe(outcomes(key, 1_000, FAILURE));
-  await one.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED');
-  one.observe(outcomes(key, 5, FAILURE, { orgId: other }));
-  await one.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED'); // who never had a success there has no say over others
-  one.observe(outcomes(key, 1, SUCCESS));
-  await one.flush();
-  one.observe(outcomes(key, 5, FAILURE, { orgId: other }));
-  await one.flush();
-  expect((await stateOf(key)).state).toBe('OPEN');
-});
-
-const orgIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
-
-test('circuit: two free signups with failing calls do not open it for six healthy organizations', async () => {
-  const key = newKey();
-  const one = board();
-  for (const orgId of orgIds(6)) one.observe(outcomes(key, 5, SUCCESS, { orgId }));
-  for (const orgId of orgIds(2)) one.observe(outcomes(key, 500, FAILURE, { orgId }));
-  await one.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED');
-});
-
-test('circuit: an outage opens it for all who used it before, whatever newcomers see', async () => {
-  const key = newKey();
-  const one = board();
-  const [before, newcomers] = [orgIds(6), orgIds(6)];
-  const { sql } = database();
-  // Yesterday evening's successes, as another control plane wrote them.
-  for (const orgId of before) one.observe(outcomes(key, 1, SUCCESS, { orgId }));
-  await one.flush();
-  await sql`update circuit_successes set at = now() - interval '23 hours' where circuit_key = ${key}`;
-  await sql`delete from circuit_outcomes where circuit_key = ${key}`;
-  const next = board();
-  for (const orgId of newcomers) next.observe(outcomes(key, 50, FAILURE, { orgId }));
-  await next.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED');
-  for (const orgId of before.slice(0, 3)) next.observe(outcomes(key, 5, SUCCESS, { orgId }));
-  for (const orgId of before.slice(3, 5)) next.observe(outcomes(key, 5, FAILURE, { orgId }));
-  await next.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED'); // two of five
-  next.observe(outcomes(key, 5, FAILURE, { orgId: before[5]! }));
-  await next.flush();
-  expect((await stateOf(key)).state).toBe('OPEN'); // three of six
-});
-
-test('circuit: a success of more than a day ago gives no say', async () => {
-  const key = newKey();
-  const one = board();
-  const [stale, other] = orgIds(2) as [string, string];
-  for (const orgId of [stale, other]) one.observe(outcomes(key, 1, SUCCESS, { orgId }));
-  await one.flush();
-  await database().sql`
-    update circuit_successes set at = now() - interval '25 hours' where circuit_key = ${key} and org_id = ${stale}`;
-  await database().sql`delete from circuit_outcomes where circuit_key = ${key}`;
-  for (const orgId of [stale, other]) one.observe(outcomes(key, 20, FAILURE, { orgId }));
-  await one.flush();
-  expect((await stateOf(key)).state).toBe('CLOSED');
-});
-
 test('circuit: an outcome that says nothing of the provider counts neither as success nor as failure', async () => {
   const key = newKey();
   const one = board();
@@ -222,7 +85,7 @@ test('circuit: an outcome that says nothing of the provider counts neither as su
   one.observe(outcomes(key, 100, NEUTRAL));
   await one.flush();
   expect((await stateOf(key)).state).toBe('CLOSED');
-  expect(await database().sql`select requests, failures from circuit_outcomes where circuit_key = ${key}`).toEqual([
+  expect(await circuits.sql()`select requests, failures from circuit_outcomes where circuit_key = ${key}`).toEqual([
     { requests: 10, failures: 10 },
   ]);
   one.observe(outcomes(key, 10, FAILURE));
@@ -242,7 +105,7 @@ test('circuit: the cooldown ends by itself, once, with several control planes at
 
 test('circuit: 200 requests over the fleet get exactly the places there are; good ones close it', async () => {
   const { key, board: one } = await halfOpen();
-  const planes = Array.from({ length: 4 }, () => new Probes(database().sql, RULES));
+  const planes = Array.from({ length: 4 }, () => new Probes(circuits.sql(), RULES));
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) => planes[i % planes.length]!.acquire(key, 3, `dp-${i}`)),
   );
@@ -261,13 +124,13 @@ test('circuit: 200 requests over the fleet get exactly the places there are; goo
 test('circuit: a success that a data plane reports by itself counts once, however often it says so', async () => {
   const { key, board: one } = await halfOpen();
   const other = board(SHORT);
-  const probes = new Probes(database().sql, RULES);
+  const probes = new Probes(circuits.sql(), RULES);
   const { lease } = await probes.acquire(key, 3, 'dp');
   const probe = { circuitKey: key, epoch: 3, lease: lease!, good: true };
   await Promise.all([one.endProbe(probe), other.endProbe(probe), one.endProbe({ ...probe, lease: randomUUID() })]);
   await one.endProbe({ ...probe, lease: 'not a lease' });
   const good = async () =>
-    (await database().sql`select probes_good as "probesGood" from circuits where circuit_key = ${key}`)[0]!.probesGood;
+    (await circuits.sql()`select probes_good as "probesGood" from circuits where circuit_key = ${key}`)[0]!.probesGood;
   expect(await good()).toBe(1);
   // The place is used up: four are left of five.
   const leases = await Promise.all(Array.from({ length: 6 }, () => probes.acquire(key, 3, 'dp')));
@@ -281,7 +144,7 @@ test('circuit: a success that a data plane reports by itself counts once, howeve
 });
 
 test('circuit: a probe’s result that could not be written is written later', async () => {
-  const { sql } = database();
+  const sql = circuits.sql();
   const { key, board: one } = await halfOpen();
   const { lease } = await new Probes(sql, RULES).acquire(key, 3, 'dp');
   one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 3, probeLease: lease! }));
@@ -295,8 +158,8 @@ test('circuit: a probe’s result that could not be written is written later', a
 
 test('circuit: a place comes back when it is released, unused by a neutral result, or its lease has ended', async () => {
   const { key, board: one } = await halfOpen();
-  const probes = new Probes(database().sql, RULES);
-  const dying = new Probes(database().sql, RULES, 1);
+  const probes = new Probes(circuits.sql(), RULES);
+  const dying = new Probes(circuits.sql(), RULES, 1);
   const take = async (from = probes) => (await from.acquire(key, 3, 'dp')).lease;
   const leases = [await take(), await take(), await take(), await take()] as string[];
   await take(dying);
@@ -312,21 +175,21 @@ test('circuit: a place comes back when it is released, unused by a neutral resul
 });
 
 test('circuit: one bad probe opens it again without a second event; late good ones of that epoch do nothing', async () => {
-  const org = await organizationWithAccount('openai');
-  const { key, board: one } = await halfOpen();
-  const probes = new Probes(database().sql, RULES);
+  const org = await organization();
+  const { key, board: one } = await halfOpen(newKey(org));
+  const probes = new Probes(circuits.sql(), RULES);
   const [a, b] = [await probes.acquire(key, 3, 'dp'), await probes.acquire(key, 3, 'dp')];
   one.observe(outcomes(key, 1, FAILURE, { circuitEpoch: 3, probeLease: a.lease! }));
   one.observe(outcomes(key, 1, SUCCESS, { circuitEpoch: 3, probeLease: b.lease! }));
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 4 });
   expect((await probes.acquire(key, 3, 'dp')).circuit).toMatchObject({ state: 'OPEN', epoch: 4 });
-  const events = await database().sql`select event from events where org_id = ${org}`;
+  const events = await circuits.sql()`select event from events where org_id = ${org}`;
   expect(events.map((e) => e.event)).toEqual(['provider.circuit_opened']);
 });
 
 test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved or is not CLOSED stays', async () => {
-  const { sql } = database();
+  const sql = circuits.sql();
   const insert = async (state: string, epoch: number, unusedDays: number, unchangedDays: number): Promise<string> => {
     const key = newKey();
     await sql`
@@ -363,7 +226,7 @@ test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved
 });
 
 test('circuit: every transition reaches the feed of every control plane once, in order; a new one starts informed', async () => {
-  const { sql } = database();
+  const sql = circuits.sql();
   const seen: CircuitNotice[][] = [[], []];
   const feeds = await Promise.all(
     seen.map(async (notices) => {
@@ -402,7 +265,7 @@ test('circuit: every transition reaches the feed of every control plane once, in
 });
 
 test('circuit: a change whose notification was lost is found by looking', async () => {
-  const { sql } = database();
+  const sql = circuits.sql();
   const { key } = await tripped();
   const seen: CircuitNotice[] = [];
   const feed = new CircuitFeed(sql, log);
@@ -414,15 +277,3 @@ test('circuit: a change whose notification was lost is found by looking', async 
   await until('it was heard of', () => seen.some((n) => n.circuitKey === key && n.epoch === 3));
   await feed.stop();
 });
-
-async function organizationWithAccount(providerSlug: string, key: string | null = null): Promise<string> {
-  const { sql } = database();
-  const [org, project, agent] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
-  await sql`insert into organizations (id, name, slug) values (${org}, 'O', ${org})`;
-  await sql`insert into projects (id, org_id, name, slug) values (${project}, ${org}, 'P', 'p')`;
-  await sql`insert into agents (id, org_id, project_id, name, slug) values (${agent}, ${org}, ${project}, 'A', 'a')`;
-  await sql`
-    insert into provider_accounts (id, org_id, agent_id, provider_slug, key_id, nonce, ciphertext, circuit_key)
-    values (${uuidv7(Date.now())}, ${org}, ${agent}, ${providerSlug}, 'k', ''::bytea, ''::bytea, ${key})`;
-  return org;
-}

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { openSql, type Sql } from '@acg/controlplane/db/sql';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TestPlane } from '../plane-process.js';
-import { Stack } from '../stack.js';
+import { Stack, type Tenant } from '../stack.js';
 import { until } from '../until.js';
 
 const PROBES = 3;
@@ -14,6 +14,7 @@ let provider: Server;
 let plane: TestPlane;
 let url: string;
 let token: string;
+let tenant: Tenant;
 /** What the provider answers; null: nothing, it holds the calls. */
 let providerStatus: number | null = 200;
 let calls = 0;
@@ -41,7 +42,7 @@ beforeAll(async () => {
   });
   sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
   ({ plane, url } = await stack.addDataPlane());
-  const tenant = await stack.tenant();
+  tenant = await stack.tenant();
   const agent = await tenant.agent({ rpmLimit: 100_000, rpdLimit: 1_000_000 });
   token = await tenant.token(agent.id);
   await tenant.account(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
@@ -71,8 +72,8 @@ const call = (): Promise<Response> =>
   fetch(`${url}/v1/proxy/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
 
 async function state(): Promise<string> {
-  const { body } = await stack.call('GET', '/v1/status', null);
-  return body.providers.find((entry: { slug: string }) => entry.slug === 'openai').state;
+  const { body } = await tenant.call('GET', '/v1/circuits');
+  return body.circuits[0].state;
 }
 
 /** Refused by the gateway itself; the provider hears nothing of it. */

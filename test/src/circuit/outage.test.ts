@@ -60,7 +60,7 @@ async function health(): Promise<{ status: string; openai: { state: string; stat
 const circuits = async () => (await tenant.call('GET', '/v1/circuits')).body.circuits;
 const events = () => receiver.received.map((one) => one.event);
 
-test('outage: errors open the circuit for everybody, the cooldown lets probes in, their success closes it', async () => {
+test('outage: errors open the organization’s circuit, the cooldown lets probes in, their success closes it', async () => {
   const subscribed = ['provider.circuit_opened', 'provider.circuit_closed'];
   await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/events`, events: subscribed });
   expect(await health()).toMatchObject({ status: 'operational', openai: { state: 'CLOSED', status: 'operational' } });

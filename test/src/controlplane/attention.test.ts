@@ -137,8 +137,9 @@ test('attention: an open circuit of a provider that an agent uses, before all el
     select circuit_key as key from provider_accounts where org_id = ${owner.orgId} and provider_slug = 'openai'`;
   expect(await found('circuit_open')).toBeUndefined();
   await sql`
-    insert into circuits (circuit_key, provider_slug, state, reason, epoch, changed_at, open_until)
-    values (${key}, 'openai', 'OPEN', 'error_rate', 2, now(), now() + interval '1 minute')
+    insert into circuits (circuit_key, provider_slug, org_id, state, reason, epoch, changed_at, open_until)
+    values (${`${key}|${owner.orgId}`}, 'openai', ${owner.orgId}, 'OPEN', 'error_rate', 2, now(),
+            now() + interval '1 minute')
     on conflict (circuit_key) do update set state = 'OPEN', epoch = 2`;
   const [first] = await attention();
   expect(first).toMatchObject({ kind: 'circuit_open', total: 1, things: [{ id: 'openai', providerSlug: 'openai' }] });

@@ -14,8 +14,8 @@ import { pruneAnswers } from '@acg/controlplane/auth/idempotency-store';
 import { pruneSessions } from '@acg/controlplane/auth/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/store';
 import { Throttle } from '@acg/controlplane/auth/throttle';
+import { pruneContacts } from '@acg/controlplane/circuit/fleet';
 import { pruneCircuits } from '@acg/controlplane/circuit/store';
-import { pruneSuccesses } from '@acg/controlplane/circuit/success-store';
 import { pruneAbuse } from '@acg/controlplane/conclusions/abuse';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { pruneQueue } from '@acg/controlplane/event-mail/store';
@@ -115,6 +115,12 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
     keptMs: 0,
     row: () => ({ key: text(), count: 1 }),
   },
+  'circuit/fleet.ts origin_contacts': {
+    sweep: pruneContacts,
+    column: 'contact_at',
+    keptMs: HOUR_MS,
+    row: () => ({ data_plane_id: text(), origin: text(), unreachable: false }),
+  },
   'circuit/store.ts circuit_outcomes': {
     sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
     column: 'second',
@@ -126,12 +132,6 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
     column: 'expires_at',
     keptMs: HOUR_MS,
     row: () => ({ lease: uuid(), circuit_key: text(), epoch: 1, data_plane_id: 'd' }),
-  },
-  'circuit/success-store.ts circuit_successes': {
-    sweep: pruneSuccesses,
-    column: 'at',
-    keptMs: DAY_MS,
-    row: () => ({ circuit_key: text(), org_id: uuid() }),
   },
   'conclusions/abuse.ts abuse_addresses': {
     sweep: pruneAbuse,

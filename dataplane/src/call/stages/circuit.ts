@@ -1,5 +1,5 @@
 /**
- * The circuit of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass
+ * The breakers of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass
  * (docs/contract.md#circuits).
  */
 import type { Circuits } from '../../circuit/circuits.js';
@@ -9,7 +9,7 @@ import { circuitOpen } from '../rejections.js';
 /** Before anything is waited for: nobody sends a body to a circuit that is open. */
 export function createCircuitLook(circuits: Pick<Circuits, 'view'>): RoutedStage {
   return (x) => {
-    const circuit = circuits.view(x.routed.upstream.circuitKey);
+    const circuit = circuits.view(x.routed.upstream);
     if (circuit?.state !== 'OPEN') return NEXT;
     x.reject(circuitOpen(circuit.openUntilMs, Date.now()));
     return DONE;
@@ -19,7 +19,7 @@ export function createCircuitLook(circuits: Pick<Circuits, 'view'>): RoutedStage
 export function createCircuit(circuits: Circuits, advance: Advance): RoutedStage {
   return (x) => {
     const { circuitKey } = x.routed.upstream;
-    const circuit = circuits.view(circuitKey);
+    const circuit = circuits.view(x.routed.upstream);
     if (circuit === null) return NEXT;
     x.circuitEpoch = circuit.epoch;
     if (circuit.state === 'CLOSED') return NEXT;

@@ -36,8 +36,11 @@ function refusalOf(x: RoutedExchange, lookup: Lookup): Rejection | null {
   const rerouted = findUpstream(x);
   if (rerouted !== null) return rerouted;
   const now = x.routed.upstream;
-  // A probe place, and what the circuit said, are another origin's.
-  if (now.circuitKey !== upstream.circuitKey) return REJECTIONS.contextsUnavailable;
+  if (now.circuitKey !== upstream.circuitKey) {
+    // A probe place, and what the breaker said, are another origin's, or of another name (a control plane of before).
+    if (now.origin !== upstream.origin || x.probeLease !== '') return REJECTIONS.contextsUnavailable;
+    x.circuitEpoch = 0;
+  }
   const rules = callRulesOf(now);
   const denied = rules === null ? null : callRefusal(x, rules);
   if (denied !== null) return denied;

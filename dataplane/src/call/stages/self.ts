@@ -61,7 +61,7 @@ function describe(
       return {
         slug: upstream.providerSlug,
         status: upstream.accountStatus,
-        circuit: circuits.view(upstream.circuitKey)?.state ?? 'CLOSED',
+        circuit: circuits.view(upstream)?.state ?? 'CLOSED',
         ...describeWindows(context.terms.limits, window),
         policy: upstream.policy,
       };

@@ -40,6 +40,7 @@ export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Ups
     basePath: '',
     tenantAddress: false,
     circuitKey: `openai ${origin}`,
+    fleetKey: '',
     injection: {
       kind: 'header',
       name: 'authorization',
@@ -310,6 +311,7 @@ export class Fixture {
       },
       circuits: {
         view: () => this.circuit,
+        answered: () => {},
         acquireProbe: (_key, _epoch, done) => {
           if (this.heldProbes === null) setImmediate(() => done(this.probe));
           else this.heldProbes.push(done);

@@ -39,6 +39,12 @@ export const EVENT_EXAMPLES: Examples = {
     },
   },
   'GET /v1/prices': { prepare: () => ({ query: { provider: 'openai', limit: '2' } }) },
+  'PUT /v1/circuits': {
+    async prepare(context) {
+      await newAccount(context);
+      return { body: { providerSlug: 'openai', state: 'OPEN', holdMinutes: 30 } };
+    },
+  },
   'GET /v1/attention': {
     async prepare(context) {
       await newAgent(context);

@@ -2,7 +2,7 @@ import type { Area } from '../mutant.js';
 
 export const CIRCUIT: Area = {
   name: 'circuit',
-  tests: ['controlplane/src/circuit', 'test/src/circuit/circuit.test.ts'],
+  tests: ['controlplane/src/circuit', 'test/src/circuit/circuit.test.ts', 'test/src/circuit/organizations.test.ts'],
   built: false,
   mutants: [
     {
@@ -27,30 +27,176 @@ export const CIRCUIT: Area = {
     },
     {
       file: 'controlplane/src/circuit/pending-outcomes.ts',
-      find: `      last.orgId === orgId &&
-`,
-      put: '',
-      bug: 'outcomes of one organization count for another',
-    },
-    {
-      file: 'controlplane/src/circuit/pending-outcomes.ts',
-      find: `      last.epoch === epoch
-`,
-      put: `      true
-`,
-      bug: 'outcomes of an older epoch count for the present one',
-    },
-    {
-      file: 'controlplane/src/circuit/pending-outcomes.ts',
       find: '    const endedAtMs = Math.min(record.startedAtMs + record.durationMs, nowMs);',
       put: '    const endedAtMs = record.startedAtMs + record.durationMs;',
       bug: 'a clock that runs ahead writes outcomes into the future',
     },
     {
+      file: 'controlplane/src/circuit/pending-outcomes.ts',
+      find: `      last.orgId === orgId &&
+`,
+      put: '',
+      bug: 'a shared breaker’s outcomes of one organization count for another',
+    },
+    {
+      file: 'controlplane/src/circuit/pending-outcomes.ts',
+      find: 'this.#lastEpoch === recordEpoch',
+      put: 'true',
+      bug: 'outcomes of an older epoch count for the present one',
+    },
+    {
+      file: 'controlplane/src/circuit/pending-outcomes.ts',
+      find: 'return name.orgId === orgId ? { circuitKey: key, epoch: circuitEpoch } : null;',
+      put: 'return { circuitKey: key, epoch: circuitEpoch };',
+      bug: 'a record moves the breaker of another organization',
+    },
+    {
+      file: 'controlplane/src/circuit/pending-outcomes.ts',
+      find: 'return { circuitKey: circuitKey({ ...name, orgId }), epoch: 0 };',
+      put: 'return null;',
+      bug: 'during an upgrade outcomes of old data planes are lost',
+    },
+    {
       file: 'controlplane/src/circuit/state-machine.ts',
-      find: `circuit.state === 'CLOSED' && tripDue(input.counts, rules) ?`,
-      put: 'tripDue(input.counts, rules) ?',
+      find: `circuit.state === 'CLOSED' && tripDue(input.evidence`,
+      put: `tripDue(input.evidence`,
       bug: 'counts open a circuit that probes',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: `      if (!input.good) return opened();
+`,
+      put: '',
+      bug: 'a bad probe counts as good',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'evidence.requests >= rules.requestsMin && ',
+      put: '',
+      bug: 'one failure opens a circuit',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'rateOf(evidence) >= rules.errorRate',
+      put: 'rateOf(evidence) > rules.errorRate',
+      bug: 'the rate itself does not open',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'return othersFail && failsInRow(evidence);',
+      put: 'return othersFail;',
+      bug: 'what strangers see opens the breaker of an organization',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'return othersFail && failsInRow(evidence);',
+      put: 'return failsInRow(evidence);',
+      bug: 'three failures open a breaker while nobody else fails',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: ' && (activeAgents < 2 || failingAgents >= 2)',
+      put: '',
+      bug: 'one of two agents opens the breaker by three failures',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'counts.filter((count) => count.secondMs > goodAtMs)',
+      put: 'counts.filter((count) => count.secondMs >= goodAtMs)',
+      bug: 'failures of the second of a success are taken for ones after it',
+    },
+    {
+      file: 'controlplane/src/circuit/state-machine.ts',
+      find: 'rules.cooldownMs * (1 + COOLDOWN_JITTER * random())',
+      put: 'rules.cooldownMs',
+      bug: 'the probes of all organizations come at once',
+    },
+    {
+      file: 'controlplane/src/circuit/store.ts',
+      find: '  await tx`select pg_notify(${CIRCUIT_CHANNEL}, notice) from unnest(${notices}::text[]) as notice`;\n',
+      put: '  void notices;\n',
+      bug: 'control planes hear of a change only by looking',
+    },
+    {
+      file: 'controlplane/src/circuit/store.ts',
+      find: `
+       and succeeded_at > opened_at - interval '1 day'
+     group by origin_key`,
+      put: `
+     group by origin_key`,
+      bug: 'breakers of newcomers are evidence for others',
+    },
+    {
+      file: 'controlplane/src/circuit/store.ts',
+      find: 'having count(distinct org_id) >= ${OTHERS_MIN}',
+      put: 'having count(distinct org_id) > ${OTHERS_MIN}',
+      bug: 'two organizations are no evidence for a third',
+    },
+    {
+      file: 'controlplane/src/circuit/board.ts',
+      find: 'good === null || (onlyLeased && !leases.has(lease))',
+      put: 'good === null',
+      bug: 'a repeated result counts twice',
+    },
+    {
+      file: 'controlplane/src/circuit/board.ts',
+      find: `        this.#pending.putBack(probes.slice(at));
+`,
+      put: '',
+      bug: 'results of probes are lost while the database is away',
+    },
+    {
+      file: 'controlplane/src/circuit/transitions.ts',
+      find: 'if (seen !== null && row.orgId !== null) {',
+      put: 'if (seen === null && row.orgId !== null) {',
+      bug: 'nobody is told of an outage',
+    },
+    {
+      file: 'controlplane/src/circuit/transitions.ts',
+      find: 'seen: row.announced ? null : { requests: 1, failures: 1 }',
+      put: 'seen: null',
+      bug: 'an outage that follows a hold is not told',
+    },
+    {
+      file: 'controlplane/src/circuit/fleet.ts',
+      find: 'unreachable > 0 && unreachable === inContact && (unreachable >= 2 || connected <= 1)',
+      put: 'unreachable > 0 && unreachable === inContact',
+      bug: 'one of several data planes stops all calls',
+    },
+    {
+      file: 'controlplane/src/circuit/fleet.ts',
+      find: `      if (row.reason === 'held' && row.openUntilMs > row.nowMs) continue;
+`,
+      put: '',
+      bug: 'what data planes report ends an operator’s hold',
+      tests: ['test/src/circuit/fleet.test.ts'],
+    },
+    {
+      file: 'controlplane/src/circuit/circuit-feed.ts',
+      find: `state !== 'CLOSED' || openUntilMs > Date.now()`,
+      put: `state === 'OPEN' || openUntilMs > Date.now()`,
+      bug: 'a data plane that joins takes a half-open circuit for closed',
+    },
+    {
+      file: 'dataplane/src/circuit/connect-breaker.ts',
+      find: ' || nowMs - this.#firstFailedMs < FAILING_MS',
+      put: '',
+      bug: 'five failures at once open the connect breaker',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/connect-breakers.ts',
+      find: '!failure.local && !this.#options.stalledSince(startedMs) && ',
+      put: '',
+      bug: 'want of file descriptors opens the connect breaker',
+      tests: ['dataplane/src/circuit'],
+    },
+    {
+      file: 'dataplane/src/circuit/circuit-board.ts',
+      find: 'return !isHeld && this.#connects.isOpen(origin)',
+      put: 'return this.#connects.isOpen(origin)',
+      bug: 'an operator’s word does not let calls pass',
+      tests: ['dataplane/src/circuit'],
     },
     {
       file: 'controlplane/src/circuit/state-machine.ts',
@@ -66,53 +212,9 @@ export const CIRCUIT: Area = {
     },
     {
       file: 'controlplane/src/circuit/state-machine.ts',
-      find: `      if (!input.good) return opened(circuit, nowMs, rules);
-`,
-      put: '',
-      bug: 'a bad probe counts as good',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
       find: 'return circuit.probesGood + 1 >= rules.probes',
       put: 'return circuit.probesGood >= rules.probes',
       bug: 'one good probe more than needed',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: `  if (sumOf(counts).requests < rules.requestsMin) return false;
-`,
-      put: '',
-      bug: 'one failure opens a circuit',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: 'rateOf(count) >= rules.errorRate;',
-      put: 'rateOf(count) > rules.errorRate;',
-      bug: 'the rate itself does not open',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: 'count.requests >= ORG_REQUESTS_MIN',
-      put: 'count.requests >= 1',
-      bug: 'an organization with one call has a vote',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: '  const voters = users.filter((count) => count.succeeded);',
-      put: '  const voters = users;',
-      bug: 'newcomers vote',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: 'return against >= (users.length > 1 ? 2 : 1) && against * 2 >= voters.length;',
-      put: 'return against >= (users.length > 1 ? 2 : 1);',
-      bug: 'two of ten stop the others',
-    },
-    {
-      file: 'controlplane/src/circuit/state-machine.ts',
-      find: 'return against >= (users.length > 1 ? 2 : 1) && against * 2 >= voters.length;',
-      put: 'return against >= 1 && against * 2 >= voters.length;',
-      bug: 'one organization stops the others',
     },
     {
       file: 'controlplane/src/circuit/state-machine.ts',
@@ -165,83 +267,11 @@ export const CIRCUIT: Area = {
       bug: 'failures of an older epoch open the circuit again',
     },
     {
-      file: 'controlplane/src/circuit/store.ts',
-      find: `  await tx\`delete from circuit_probes where circuit_key = \${key}\`;
-`,
-      put: '',
-      bug: 'leases of an older epoch stay',
-      equivalent: 'places are counted by epoch, and a result names its own; what is left goes an hour after its end',
-    },
-    {
-      file: 'controlplane/src/circuit/store.ts',
-      find: `  await tx\`select pg_notify(\${CIRCUIT_CHANNEL}, \${JSON.stringify(notice)})\`;
-`,
-      put: `  void notice;
-`,
-      bug: 'control planes hear of a change only by looking',
-    },
-    {
-      file: 'controlplane/src/circuit/store.ts',
-      find: `     where provider_slug = \${circuit.providerSlug} and custom_provider_id is null
-`,
-      put: `     where provider_slug = \${circuit.providerSlug}
-`,
-      bug: 'an organization with a custom provider of that name is told',
-      tests: ['test/src/circuit/circuit.test.ts', 'test/src/events.test.ts'],
-    },
-    {
-      file: 'controlplane/src/circuit/store.ts',
-      find: 'where s.circuit_key = o.circuit_key and s.org_id = o.org_id and s.at',
-      put: 'where s.circuit_key = o.circuit_key and s.at',
-      bug: 'the success of another organization gives a vote',
-    },
-    {
-      file: 'controlplane/src/circuit/board.ts',
-      find: '    for (const [key, orgs] of windows) if (tripDue(orgs, this.#rules)) await this.#trip(key);',
-      put: `    for (const key of windows.keys()) if (key === '') await this.#trip(key);`,
-      bug: 'no circuit opens',
-    },
-    {
-      file: 'controlplane/src/circuit/board.ts',
-      find: 'if (circuit === null || probe.good === null || (onlyLeased && count === 0)) return;',
-      put: 'if (circuit === null || probe.good === null) return;',
-      bug: 'a repeated result counts twice',
-    },
-    {
-      file: 'controlplane/src/circuit/board.ts',
-      find: `        this.#pending.putBack(probes.slice(i));
-`,
-      put: '',
-      bug: 'results of probes are lost while the database is away',
-    },
-    {
-      file: 'controlplane/src/circuit/board.ts',
-      find: `    if (input.kind === 'counts') await this.#announce(tx, circuit, 'OPEN', sumOf(input.counts));
-`,
-      put: '',
-      bug: 'nobody is told of an outage',
-      tests: ['test/src/circuit/circuit.test.ts', 'test/src/events.test.ts'],
-    },
-    {
-      file: 'controlplane/src/circuit/board.ts',
-      find: 'circuits.get(circuitKey)!.orgId !== null || this.#succeeded.has(name)',
-      put: 'this.#succeeded.has(name)',
-      bug: 'successes of custom providers are kept',
-      equivalent:
-        'a custom provider has one organization, which decides alone: its successes are rows that nobody reads',
-    },
-    {
       file: 'controlplane/src/circuit/circuit-feed.ts',
       find: `    if (known !== undefined && known.epoch >= circuit.epoch) return;
 `,
       put: '',
       bug: 'an older state takes the place of a newer one',
-    },
-    {
-      file: 'controlplane/src/circuit/circuit-feed.ts',
-      find: `[...this.#known.values()].filter((circuit) => circuit.state !== 'CLOSED')`,
-      put: `[...this.#known.values()].filter((circuit) => circuit.state === 'OPEN')`,
-      bug: 'a data plane that joins takes a half-open circuit for closed',
     },
     {
       file: 'controlplane/src/circuit/circuit-feed.ts',

@@ -311,10 +311,10 @@ export const EXPIRIES: Area = {
     },
     {
       file: 'controlplane/src/circuit/store.ts',
-      find: "and s.org_id = o.org_id and s.at > now() - interval '1 day'",
-      put: 'and s.org_id = o.org_id',
-      bug: 'a success of long ago gives a say about the circuit',
-      tests: ['test/src/circuit/circuit.test.ts'],
+      find: "and succeeded_at > opened_at - interval '1 day'",
+      put: 'and succeeded_at is not null',
+      bug: 'an organization with a success of long ago is evidence for others',
+      tests: ['test/src/circuit/organizations.test.ts'],
     },
     {
       file: 'controlplane/src/conclusions/abuse.ts',

@@ -348,9 +348,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/recheck.ts',
-      find: `  if (now.circuitKey !== upstream.circuitKey) return REJECTIONS.contextsUnavailable;
-`,
-      put: '',
+      find: "if (now.origin !== upstream.origin || x.probeLease !== '')",
+      put: "if (x.probeLease !== '')",
       bug: 'a call goes to an origin whose circuit was not asked',
       tests: ['dataplane/src/call/withheld.test.ts'],
     },

@@ -1,0 +1,78 @@
+/**
+ * `npm run fleet-circuit -- openai close 2h`: an operator's decision about the fleet's breaker of a built-in provider,
+ * while the gateway runs (docs/operations.md). `open` refuses the calls of all organizations, `close` lets them pass
+ * whatever data planes can reach, each for at most a day; `release` ends it.
+ */
+import { ConfigError, EnvReader } from '@acg/base/env-reader';
+import { createLogger, maskSecrets } from '@acg/base/log';
+import { Secret } from '@acg/base/secret';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { FleetBreakers } from '../circuit/fleet.js';
+import { Transitions } from '../circuit/transitions.js';
+import { readCircuitConfig } from '../config.js';
+import { openSql } from '../db/sql.js';
+import { loadCatalogue } from '../providers/catalogue/catalogue.js';
+import { fleetOrigins } from '../providers/fleet-origins.js';
+
+const EXIT_USAGE = 64;
+const EXIT_CONFIG = 78;
+const EXIT_UNAVAILABLE = 69;
+const USAGE =
+  'usage: fleet-circuit <provider> open|close [30m|2h] (1h unless given, at most 24h), or <provider> release';
+const UNITS_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS };
+
+/** What is asked of the breaker; `holdMs` 0: the hold ends. */
+interface Order {
+  readonly providerSlug: string;
+  readonly state: 'OPEN' | 'CLOSED';
+  readonly holdMs: number;
+}
+
+/** Null: not understood. */
+function parseOrder([providerSlug, verb, span = '1h', ...rest]: readonly string[]): Order | null {
+  if (providerSlug === undefined || rest.length > 0) return null;
+  if (verb === 'release') return { providerSlug, state: 'CLOSED', holdMs: 0 };
+  const [, amount, unit] = /^(\d{1,4})([mh])$/.exec(span) ?? [];
+  const holdMs = Number(amount ?? 0) * (UNITS_MS[unit ?? ''] ?? 0);
+  if ((verb !== 'open' && verb !== 'close') || holdMs === 0 || holdMs > DAY_MS) return null;
+  return { providerSlug, state: verb === 'open' ? 'OPEN' : 'CLOSED', holdMs };
+}
+
+async function decide({ providerSlug, state, holdMs }: Order): Promise<void> {
+  const read = new EnvReader(process.env);
+  const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
+  const catalogue = loadCatalogue(read.optional('PROVIDERS_FILE'));
+  const rules = readCircuitConfig(read);
+  read.throwIfInvalid();
+  const sql = openSql(url, { connectionsMax: 1, applicationName: 'acg-fleet-circuit' });
+  try {
+    const origins = fleetOrigins(catalogue);
+    const fleet = new FleetBreakers(sql, new Transitions(rules, createLogger('fleet-circuit', 'warn')), origins);
+    if (!(await fleet.hold(providerSlug, state, holdMs))) {
+      const known = [...new Set(origins.map((one) => one.providerSlug))].join(', ');
+      process.stderr.write(`fleet-circuit: ${providerSlug} has no breaker of the fleet: one of ${known}\n`);
+      process.exitCode = EXIT_USAGE;
+      return;
+    }
+    const until = new Date(Date.now() + holdMs).toISOString();
+    const what = state === 'OPEN' ? 'refused' : 'let through, whatever data planes can reach,';
+    const said = holdMs === 0 ? 'go by what data planes can reach' : `are ${what} until ${until}`;
+    process.stdout.write(`calls to ${providerSlug} ${said}\n`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+const order = parseOrder(process.argv.slice(2));
+if (order === null) {
+  process.stderr.write(`fleet-circuit: ${USAGE}\n`);
+  process.exitCode = EXIT_USAGE;
+} else {
+  try {
+    await decide(order);
+  } catch (error) {
+    const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
+    for (const problem of problems) process.stderr.write(`fleet-circuit: ${maskSecrets(problem)}\n`);
+    process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : EXIT_UNAVAILABLE;
+  }
+}
