@@ -193,6 +193,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/attention', ['attention']);
   await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
   await walk('GET /v1/prices', ['prices', 'gpt-5-mini', '--provider', 'openai']);
+  await walk('PUT /v1/circuits', ['circuits', 'hold', 'openai', '--for', '2h', '--yes']);
+  await walk('PUT /v1/circuits', ['circuits', 'close', 'openai']);
   await walk('GET /v1/audit', ['audit', '--action', 'agent.create']);
   await walk('GET /v1/projects', ['api', 'GET', '/v1/projects', '-q', 'limit=1']);
   await own(['export'], {

@@ -207,7 +207,16 @@ test('providers: an account is added here for any agent; the provider’s answer
 test('providers: circuits say in words whether calls pass; a viewer sees why not to touch', async () => {
   const { visitor, call } = await ownerWithAccount();
   await visitor.visit('/providers?tab=circuits', 'providers-circuits');
-  await visitor.page.getByText('closed: calls pass').waitFor();
+  const { page } = visitor;
+  await page.getByText('closed: calls pass').waitFor();
+  const close = page.getByRole('button', { name: 'Close OpenAI' });
+  expect(await close.getAttribute('title')).toBe('It is closed.');
+  await page.getByRole('button', { name: 'Hold open OpenAI' }).click();
+  await page.getByRole('button', { name: 'Hold open for an hour' }).click();
+  await page.getByText('held open by an admin, or by the operator').waitFor();
+  expect((await call('GET', '/v1/circuits')).body.circuits).toMatchObject([{ state: 'OPEN', reason: 'held' }]);
+  await close.click();
+  await page.getByText('closed: calls pass').waitFor();
 
   const email = `${crypto.randomUUID()}@example.com`;
   const password = 'another good passphrase';
@@ -220,6 +229,9 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   const rotate = viewer.page.getByRole('button', { name: 'Rotate Support bot at OpenAI' });
   expect(await rotate.getAttribute('aria-disabled')).toBe('true');
   expect(await rotate.getAttribute('title')).toContain('needs the role admin');
+  await viewer.goto('/providers?tab=circuits');
+  const hold = viewer.page.getByRole('button', { name: 'Hold open OpenAI' });
+  expect(await hold.getAttribute('title')).toContain('needs the role admin');
   await viewer.goto('/providers?tab=catalogue');
   const add = viewer.page.getByRole('button', { name: 'New provider' });
   expect(await add.getAttribute('aria-disabled')).toBe('true');

@@ -64,7 +64,7 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     load: async () => (await import('./attention.js')).attentionCommand,
   },
   circuits: {
-    summary: 'which providers are refused because they fail',
+    summary: 'which providers are refused because they fail; close or hold open',
     load: async () => (await import('./circuits.js')).circuitCommand,
   },
   prices: {
