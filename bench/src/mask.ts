@@ -1,6 +1,6 @@
 /**
- * What masking costs, ns per byte: ordinary text beside the worst pairs of credential and echo that are known, in headers,
- * bodies and WebSocket messages. `indexOf` is the search that the mask replaced. Run: `node bench/dist/mask.js`.
+ * Cost of masking, ns per byte: ordinary text and the worst known pairs of credential and echoed text, in headers, bodies and
+ * WebSocket messages. `indexOf` is the search that the mask replaced. Run: `node bench/dist/mask.js`.
  */
 import { cpus } from 'node:os';
 import { BodyMask, maskBytes, maskForms, maskValue } from '@acg/dataplane/upstream/mask';

@@ -128,6 +128,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'bag',
     'chunk-garbage',
     'client-address',
+    'client-network',
     'directory-lock',
     'env-reader',
     'hangup',

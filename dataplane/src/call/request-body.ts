@@ -22,7 +22,7 @@ interface BodyObserver {
 }
 
 /** Reads a body that is collected whole. */
-export interface WholeBodyReader extends BodyObserver {
+interface WholeBodyReader extends BodyObserver {
   /** Memory that it takes besides the body, bytes. */
   readonly heldBytes: number;
 }

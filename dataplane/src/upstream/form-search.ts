@@ -98,7 +98,7 @@ export class RangeList {
     this.#lastEnd = NOWHERE;
   }
 
-  /** Another search begins, whose ranges are apart from those that are here. */
+  /** Starts the next search: its ranges are not merged with those of the search before. */
   beginSearch(): void {
     this.#lastEnd = NOWHERE;
   }
@@ -146,7 +146,7 @@ export class FormSearch {
     this.#length = pattern.length;
   }
 
-  /** What comes next begins a new text. */
+  /** Forgets the text so far: the next piece begins a new text. */
   reset(): void {
     this.#alive = NONE_ALIVE;
     this.#matched = 0;
@@ -206,7 +206,7 @@ export class FormSearch {
     return at;
   }
 
-  /** Knuth-Morris-Pratt, until fewer than {@link BITAP_BELOW} bytes match. Returns where to go on. */
+  /** Runs Knuth-Morris-Pratt until fewer than {@link BITAP_BELOW} bytes match. Returns where to go on. */
   #findWhole(text: Buffer, from: number): number {
     const { bytes, aliveStates: states } = this.#pattern;
     const failures = this.#pattern.failures!;
@@ -233,7 +233,7 @@ export class FormSearch {
         at++;
         break;
       }
-      // In periodic text the same step down follows again and again: taken here, it costs one comparison a byte.
+      // Periodic text repeats the same fallback. This loop handles it with one comparison a byte.
       const top = matched;
       let wrappedAt = -1;
       matched = rest;

@@ -161,7 +161,7 @@ function maskWhole(bytes: Buffer, searches: readonly FormSearch[]): boolean {
   return maskNext(EMPTY, bytes, searches);
 }
 
-/** Of one slice at a time. */
+/** Occurrences in the slice that is masked now. */
 const found = new RangeList();
 
 /** Masks what ends in `chunk`, in place, and begins there or in `held`, which came before it. False: nothing does. */

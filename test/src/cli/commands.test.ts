@@ -278,6 +278,8 @@ const commandOf = (args: readonly string[]): string => {
   const [group, second] = args.filter((arg) => !arg.startsWith('-'));
   return second !== undefined && SUBCOMMANDS.get(group!)?.includes(second) ? `${group} ${second}` : group!;
 };
+/** Groups that do something without a subcommand, too. */
+const ACT_THEMSELVES: ReadonlySet<string> = new Set(['circuits', 'usage']);
 const SUBCOMMANDS = new Map<string, readonly string[]>();
 
 /** The names after `Commands:` in a help. */
@@ -291,7 +293,7 @@ async function everyCommand(): Promise<string[]> {
   const all: string[] = [];
   for (const group of await commandsIn([])) {
     const subcommands = SUBCOMMANDS.get(group)!;
-    if (subcommands.length === 0 || group === 'usage') all.push(group);
+    if (subcommands.length === 0 || ACT_THEMSELVES.has(group)) all.push(group);
     all.push(...subcommands.map((name) => `${group} ${name}`));
   }
   return all;

@@ -31,7 +31,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
     'test/src/controlplane/device-login.test.ts',
     TWO_MEMBERSHIPS,
   ],
-  'circuit/': ['test/src/circuit/circuit.test.ts'],
+  'circuit/': ['test/src/circuit/circuit.test.ts', 'test/src/circuit/organizations.test.ts'],
   'event-mail/': ['test/src/event-mail.test.ts', TWO_MEMBERSHIPS],
   'events/': ['test/src/event-mail.test.ts'],
   'ledger/daily-rollups': ['test/src/controlplane/hour-rollups.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
