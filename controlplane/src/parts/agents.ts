@@ -56,7 +56,8 @@ export function buildAgents(
 ): AgentsPart {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
-  const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames);
+  const ownUrls = config.proxyUrl === null ? [config.publicUrl] : [config.publicUrl, config.proxyUrl];
+  const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames, ownUrls);
   agentRoutes(app, agents);
   const keys = new ApiKeyService(sql, agents);
   apiKeyRoutes(app, keys);

@@ -7,6 +7,7 @@ import { AwsChunkedDecoder } from '../s3/aws-chunked.js';
 import type { ObjectRequest } from '../s3/object-request.js';
 import { signObjectRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/inject.js';
+import { LOOP_HEADER, loopEntry } from '../upstream/loop.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
 import { upstreamPath } from '../upstream/target.js';
 import type { CallMetering } from './call-metering.js';
@@ -42,6 +43,7 @@ function callOf(
   if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
     headers.push('content-length', String(contentLength));
   }
+  if (upstream.tenantAddress) headers.push(LOOP_HEADER, loopEntry(upstream.accountId));
   return {
     method: x.request.method as UpstreamCall['method'],
     path: query === null ? path : `${path}?${query}`,

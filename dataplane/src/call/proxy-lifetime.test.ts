@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { localDialer } from '../upstream/upstream-call-fixture.js';
 import { ADMITTED, contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
@@ -54,4 +55,20 @@ test('pools: a connection carries no calls of two organizations', async () => {
   await provider.sees('\r\n\r\n');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   await agent.sees('\r\n\r\nok');
+});
+
+test('loop: a call whose provider is the gateway itself is refused when it comes back', async () => {
+  gateway.egress = localDialer();
+  const { injection } = upstreamOf(upstream.origin);
+  const own = upstreamOf(`http://127.0.0.1:${gateway.port}`, {
+    basePath: '/v1/proxy/openai',
+    tenantAddress: true,
+    injection: { ...injection, value: `Bearer ${GATEWAY_TOKEN}`, secretForms: [] } as typeof injection,
+  });
+  gateway.lookup = { context: contextOf([own]), refusal: null };
+  const agent = await connectRaw(gateway.port);
+  agent.send(REQUEST);
+  await agent.sees('This call came back to the gateway');
+  expect(agent.text).toContain('HTTP/1.1 508 Loop Detected\r\n');
+  expect(gateway.admissions).toHaveLength(1);
 });

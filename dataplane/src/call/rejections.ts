@@ -63,6 +63,7 @@ const REASONS: Readonly<Record<number, string>> = {
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
+  508: 'Loop Detected',
   529: 'Site Overloaded',
 };
 
@@ -197,6 +198,12 @@ export const REJECTIONS = Object.freeze({
   egressRefused: rejection('egress_refused', 502, 'The address of this provider is not allowed.', {
     headers: NO_RETRY,
   }),
+  loop: rejection(
+    'loop',
+    508,
+    'This call came back to the gateway: the address of the provider leads here. Set its own address.',
+    { headers: NO_RETRY },
+  ),
   requestRefused: rejection('bad_request', 400, 'The request cannot be forwarded to this provider.'),
   presignedOver: rejection('presigned_over', 403, 'The presigned URL is over.'),
   internal: rejection('internal', 500, 'Internal error.', { close: true }),

@@ -194,3 +194,12 @@ test.each([
   expect(send(['authorization', `Bearer ${TOKEN}`], query, headerInjection({})).query).toBe('a=1&b=2');
   expect(send(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), headerInjection({})).query).toBe('a=1&b=2');
 });
+
+test('request headers: the entries of loop detection always go upstream', () => {
+  const headers = ['cdn-loop', 'acg-1', 'connection', 'cdn-loop', 'cdn-loop', 'other'];
+  const injection = headerInjection({ name: 'cdn-loop', dropHeaders: new Set(['cdn-loop']) });
+  expect(forwardedHeaders(headers, bearer, injection)).toEqual([
+    ...['cdn-loop', 'acg-1', 'cdn-loop', 'other'],
+    ...['accept-encoding', 'identity'],
+  ]);
+});

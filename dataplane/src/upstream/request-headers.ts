@@ -3,6 +3,7 @@
  * `[name, value, …]` with lower-case names, in one pass.
  */
 import type { Injection } from '../context/agent-context.js';
+import { LOOP_HEADER } from './loop.js';
 import type { TokenPosition } from './token-position.js';
 
 /**
@@ -58,10 +59,13 @@ export function forwardedHeaders(
   const gatewayToken = position.gatewayToken;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
-    if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
-    if (name === 'accept-encoding' && !objects) continue;
-    if (listed?.includes(name)) continue;
-    if (whole && RANGES.has(name)) continue;
+    // Loop detection depends on it: neither the account's settings nor `Connection` take it out.
+    if (name !== LOOP_HEADER) {
+      if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
+      if (name === 'accept-encoding' && !objects) continue;
+      if (listed?.includes(name)) continue;
+      if (whole && RANGES.has(name)) continue;
+    }
     const value = headers[i + 1]!;
     if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
     out.push(name, NON_ASCII.test(value) ? wireValue(value) : value);

@@ -13,6 +13,7 @@ import { REJECTIONS, type Rejection } from '../call/rejections.js';
 import { maskFormsOf } from '../call/respond.js';
 import type { Settle } from '../call/settle.js';
 import { injectCredential } from '../upstream/inject.js';
+import { LOOP_HEADER, loopEntry } from '../upstream/loop.js';
 import { maskValue, withoutOpenEnd } from '../upstream/mask.js';
 import type { UpstreamPools } from '../upstream/pools.js';
 import { forwardedHeaders } from '../upstream/request-headers.js';
@@ -59,6 +60,7 @@ export function createUpgrade(deps: UpgradeDeps): RoutedStage {
     }
     const { context, target, upstream, position } = x.routed;
     const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
+    if (upstream.tenantAddress) headers.push(LOOP_HEADER, loopEntry(upstream.accountId));
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = upstreamPath(upstream.basePath, target.rest);
     x.forwarded = true;

@@ -58,6 +58,10 @@ const ADVICE: Readonly<Record<string, RefusalAdvice>> = {
     what: 'The provider’s address may not be called from here.',
     todo: 'Give your provider another address, or ask whoever runs the gateway to allow it.',
   },
+  loop: {
+    what: 'A call came back to the gateway: the address of the provider leads here.',
+    todo: 'Give your provider its own address.',
+  },
   org_inflight: {
     what: 'The organization has too many calls under way.',
     todo: 'It passes as they end; let agents make fewer at once.',

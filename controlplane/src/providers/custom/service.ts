@@ -27,6 +27,8 @@ export class CustomProviderService {
     readonly catalogue: Catalogue,
     readonly allowCidrs: readonly string[],
     readonly names: Names,
+    /** Addresses of this deployment: each call to them would become another call. */
+    readonly ownUrls: readonly string[],
   ) {}
 
   /** The organization's own, newest first, then the built-in ones. */
@@ -123,11 +125,25 @@ export class CustomProviderService {
   }
 
   async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
+    if (isOwnAddress(baseUrl, this.ownUrls)) {
+      throw new InvalidInput('baseUrl is an address of this gateway: give that of the provider');
+    }
     const resolve = (host: string) => this.names.resolve(host, orgId);
     const problem = await outsideTurn(() => checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs, resolve }));
     if (problem !== null) throw new InvalidInput(`baseUrl ${problem}`);
     if (new URL(baseUrl).search !== '') throw new InvalidInput('baseUrl must hold no query');
   }
+}
+
+/** Same host and port, whatever the scheme. False for what is no URL: that is refused for its own reason. */
+export function isOwnAddress(url: string, ownUrls: readonly string[]): boolean {
+  const host = hostOf(url);
+  return host !== null && ownUrls.some((own) => hostOf(own) === host);
+}
+
+function hostOf(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  return new URL(url).host.replace(/\.(?=:|$)/, ''); // a dot at the end of a name means the same host
 }
 
 async function assertFewPaths(tx: Tx, orgId: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Request target → the agent's account of that provider. */
 
 import { planObjectRequest, presignedEndMs } from '../../s3/object-request.js';
+import { isLoop } from '../../upstream/loop.js';
 import { forwardedHeaders } from '../../upstream/request-headers.js';
 import { type ProxyTarget, parseTarget, pathAllowed } from '../../upstream/target.js';
 import type { Exchange, Routed } from '../exchange.js';
@@ -38,6 +39,7 @@ export function findUpstream(x: Exchange): Rejection | null {
   }
   const routed: Routed = { context, target, upstream, position };
   x.routed = routed;
+  if (upstream.tenantAddress && isLoop(x.request.headers, upstream.accountId)) return REJECTIONS.loop;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
   if (objectKeys && position.form === 'presigned' && !presignedStands(x, target)) return REJECTIONS.presignedOver;
