@@ -1,5 +1,6 @@
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
+import { Conflict } from '../domain/errors.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { KeyScope, KeyStatus } from './schema.js';
 
@@ -80,13 +81,16 @@ export async function listLiveKeys(
   return { rows, total: count!.total };
 }
 
+/** Waits for a deletion of the organization that is under way, and throws where it came first: no key outlives it. */
 export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
   const [row] = await tx<ApiKeyRow[]>`
     insert into api_keys (id, org_id, project_id, agent_id, name, key_prefix, token_hash, scope, expires_at)
-    values (${key.id}, ${key.orgId}, ${key.projectId}, ${key.agentId}, ${key.name}, ${key.keyPrefix}, ${key.tokenHash},
-            ${key.scope}, ${key.expiresAt})
+    select ${key.id}, ${key.orgId}, ${key.projectId}, ${key.agentId}, ${key.name}, ${key.keyPrefix}, ${key.tokenHash},
+           ${key.scope}, ${key.expiresAt}
+      from organizations where id = ${key.orgId} and purge_at is null for key share
     returning ${columns(tx)}`;
-  return row!;
+  if (row === undefined) throw new Conflict('the organization is being deleted: it gets no keys any more');
+  return row;
 }
 
 export async function loadKey(sql: Sql, orgId: string, id: string): Promise<ApiKeyRow | null> {

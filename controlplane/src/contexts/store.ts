@@ -116,7 +116,6 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
         from asked
         left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
          and (key.expires_at is null or key.expires_at > now())
-         and not exists (select from organizations o where o.id = key.org_id and o.purge_at is not null)
         left join lateral (
           select array_agg(a.agent order by a.rank) as agents from (
             select * from (

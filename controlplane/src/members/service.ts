@@ -98,13 +98,13 @@ export class MemberService {
   async #countMail(actor: Actor, email: string): Promise<void> {
     await this.#assertMayMail(actor);
     await this.throttle.count(`invite:${actor.orgId}`, INVITATIONS_MAX, INVITATIONS_WINDOW_S, 'invitations');
-    const recipient = `invited:${createHash('sha256').update(email).digest('base64url')}`;
+    const recipient = createHash('sha256').update(email).digest('base64url');
+    const what = 'invitations to this address';
     // Their own first: what they are refused takes nothing from others.
-    for (const own of [actor.orgId, actor.userId]) {
-      const key = `${recipient}:${own}`;
-      await this.throttle.count(key, RECIPIENT_OWN_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
+    for (const by of [actor.orgId, actor.userId]) {
+      await this.throttle.count(`invited-by:${by}:${recipient}`, RECIPIENT_OWN_MAX, RECIPIENT_WINDOW_S, what);
     }
-    await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
+    await this.throttle.count(`invited:${recipient}`, RECIPIENT_MAX, RECIPIENT_WINDOW_S, what);
   }
 
   /** Where mails really leave, only whoever has shown to be somebody may have them sent to strangers. */

@@ -328,7 +328,13 @@ const WINDOWS: Readonly<Record<string, Window>> = {
       (await plane().member('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
   },
   invited: {
-    counted: 'recipient',
+    counted: 'invited:*',
+    seconds: DAY_S,
+    count: async () =>
+      (await plane().member('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  'invited-by': {
+    counted: 'invited-by:*:*',
     seconds: DAY_S,
     count: async () =>
       (await plane().member('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),

@@ -106,6 +106,19 @@ test('delete: calls, programs, invitations and members stop at once; all owners 
   await receiver.close();
 });
 
+test('delete: a key that is made at the same time does not outlive it', async () => {
+  for (let round = 0; round < 3; round++) {
+    const ada = await owner();
+    const make = () => ada.call('POST', '/v1/api-keys', { name: 'k', agentId: ada.agentId });
+    const before = Array.from({ length: 5 }, make);
+    const removed = ada.remove(PASSWORD);
+    const answers = await Promise.all([...before, ...Array.from({ length: 5 }, make), removed]);
+    expect((await removed).status).toBe(200);
+    expect(answers.filter(({ status }) => ![200, 201, 403, 409].includes(status))).toEqual([]);
+    expect(await sql()`select 1 from api_keys where org_id = ${ada.orgId} and revoked_at is null`).toEqual([]);
+  }
+});
+
 test('restore: by any owner, with everything but the tokens; both are in the trail', async () => {
   const ada = await owner();
   const second = await plane().member('owner', ada.orgId);

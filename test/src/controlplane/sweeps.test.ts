@@ -22,6 +22,7 @@ import { pruneQueue } from '@acg/controlplane/event-mail/store';
 import { pruneEvents } from '@acg/controlplane/events/retention';
 import { UsageRetention } from '@acg/controlplane/ledger/retention';
 import { pruneInvitations } from '@acg/controlplane/members/store';
+import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
 import { pruneInvalidations } from '@acg/controlplane/watch/invalidation-feed';
 import { registerDataPlane } from '@acg/controlplane/watch/registrations';
 import { expect, test } from 'vitest';
@@ -204,6 +205,15 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
     column: 'expires_at',
     keptMs: 0,
     row: () => ({ id: uuid(), org_id: uuid(), email: text(), role: 'viewer', token_hash: bytes() }),
+  },
+  'orgs/deletion-store.ts organization_deletions': {
+    sweep: (sql) => pruneDeletions(sql, AUDIT_DAYS),
+    column: 'requested_at',
+    keptMs: AUDIT_DAYS * DAY_MS,
+    row: () => ({
+      ...{ id: uuid(), org_id: uuid(), name: 'n', slug: 's', requested_by: uuid(), requested_by_email: text(), ip: '' },
+      ...{ owner_ids: [], purge_at: new Date(0), purged_at: new Date(0) },
+    }),
   },
   'watch/invalidation-feed.ts invalidations': {
     sweep: async (sql) => {
