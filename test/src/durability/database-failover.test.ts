@@ -31,15 +31,20 @@ async function drill(synchronous: boolean) {
   const planes = [await stack.addDataPlane(), await stack.addDataPlane()];
   const sent: string[] = [];
 
+  /** The status; 0 where the connection ended first, as a refusal may that does not wait for the body. */
   const call = async (token: string, plane = planes[0]!): Promise<number> => {
-    const answer = await request(`${plane.url}/v1/proxy/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hello' }] }),
-    });
-    if (answer.statusCode === 200) sent.push(String(answer.headers['x-gateway-request-id']));
-    await answer.body.dump();
-    return answer.statusCode;
+    try {
+      const answer = await request(`${plane.url}/v1/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hello' }] }),
+      });
+      if (answer.statusCode === 200) sent.push(String(answer.headers['x-gateway-request-id']));
+      await answer.body.dump();
+      return answer.statusCode;
+    } catch {
+      return 0;
+    }
   };
   const figure = async (url: string, name: string): Promise<number> => {
     const text = await (await fetch(`${url}/metrics`)).text();
@@ -71,7 +76,8 @@ async function drill(synchronous: boolean) {
     /** So many calls in turn through both planes; resolves when the ledger has them. */
     async calls(token: string, count: number): Promise<void> {
       for (let i = 0; i < count; i++) expect(await call(token, planes[i % 2]!)).toBe(200);
-      await until('the ledger has them', async () => (await booked()).length === sent.length);
+      // Connections to a primary that was killed may still fail after the failover.
+      await until('the ledger has them', async () => (await booked().catch(() => [])).length === sent.length);
     },
     async stop(): Promise<void> {
       await sql.end({ timeout: 1 });
