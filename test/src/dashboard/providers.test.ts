@@ -236,3 +236,14 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   const add = viewer.page.getByRole('button', { name: 'New provider' });
   expect(await add.getAttribute('aria-disabled')).toBe('true');
 });
+
+test('prices: what a model costs and where the price comes from', async () => {
+  const { visitor } = await ownerWithAccount();
+  await visitor.visit('/providers?tab=prices&model=claude-opus-5-5', 'prices');
+  const { page } = visitor;
+  const row = page.getByRole('row').filter({ hasText: 'claude-opus-5-5' });
+  await row.getByText('Price library').waitFor();
+  expect(await row.innerText()).toMatch(/\$4\b.*\$0\.2\b.*\$20\b/s);
+  await page.getByLabel('Source').selectOption('file');
+  await page.getByText('No model matches').waitFor();
+});

@@ -6,9 +6,10 @@ import { Accounts } from './accounts.js';
 import { Catalogue } from './catalogue.js';
 import { Circuits } from './circuits.js';
 import { NeedsCredentials } from './needs-credentials.js';
+import { Prices } from './prices.js';
 import { Shared } from './shared.js';
 
-const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', page: 1 };
+const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };
 
 export function Providers() {
   const { values, set, clear } = useSearchState(DEFAULTS);
@@ -20,7 +21,9 @@ export function Providers() {
       />
       <Tabs
         value={values.tab}
-        onChange={(tab) => set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '' })}
+        onChange={(tab) =>
+          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '', model: '', source: '' })
+        }
         keepMounted={false}
       >
         <Tabs.List mb="lg" className="acg-tabs">
@@ -28,6 +31,7 @@ export function Providers() {
           <Tabs.Tab value="shared">Shared credentials</Tabs.Tab>
           <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
           <Tabs.Tab value="circuits">Circuits</Tabs.Tab>
+          <Tabs.Tab value="prices">Prices</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="accounts">
           <Stack gap="lg">
@@ -48,6 +52,9 @@ export function Providers() {
         </Tabs.Panel>
         <Tabs.Panel value="circuits">
           <Circuits page={values.page} onPage={(page) => set({ page })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="prices">
+          <Prices values={values} onChange={set} />
         </Tabs.Panel>
       </Tabs>
     </>
