@@ -1,5 +1,6 @@
 /** Who may change what guards money, and what is booked for the budgets of projects and organizations. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Tx } from '@acg/controlplane/db/sql';
 import { addScopeSpend } from '@acg/controlplane/ledger/month-spend';
 import { expect, test } from 'vitest';
@@ -68,4 +69,21 @@ test('spend of one organization: what is booked at once does not wait for each o
     await sql`select spent_nanos as spent, ledger_nanos as ledger from scope_month('org', ${orgId}, ${month})`;
   expect([...rows]).toEqual([{ spent: 135, ledger: 24 }]);
   expect(await sql`select slot from scope_spend_slots where scope_id = ${orgId}`).toHaveLength(2); // as many as at once
+});
+
+test('the migration takes allow back from all agents, which may not have been chosen, and leaves refuse', async () => {
+  const { sql } = plane().database;
+  const admin = await plane().member('admin');
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Before' })).body.project.id;
+  const before = { budgetMode: 'hard', onStoreLoss: 'allow' };
+  const make = async (fields: object): Promise<string> =>
+    (await admin.call('POST', '/v1/agents', { projectId, name: 'Agent', ...fields })).body.agent.id;
+  const [hard, strict] = [await make(before), await make({ onStoreLoss: 'refuse' })];
+  const file = new URL('../../../controlplane/src/db/migrations/0065_on_store_loss_default.sql', import.meta.url);
+  await sql.unsafe(readFileSync(file, 'utf8'));
+  const shown = async (id: string) => (await admin.call('GET', `/v1/agents/${id}`)).body.agent.onStoreLoss;
+  expect([await shown(hard), await shown(strict)]).toEqual(['refuse', 'refuse']);
+  const rows =
+    await sql`select on_store_loss as stored from agents where id in (${hard}, ${strict}) order by id = ${hard}`;
+  expect(rows.map(({ stored }) => stored)).toEqual(['refuse', null]);
 });

@@ -209,3 +209,14 @@ test('single node: a wrong master key is refused with one line', async () => {
   expect(await wrong.exited()).not.toBe(0);
   expect(wrong.output).toMatch(/MASTER_KEYS/);
 });
+
+test('single node: SIGHUP makes its control plane read PRICES_FILE again and ends nothing', async () => {
+  const prices = join(dataDirectory(), '..', 'prices.json');
+  writeFileSync(prices, '{"resend": {"perRequestUsd": 0.0004}}');
+  const node = launch(await usedDirectory(), { PRICES_FILE: prices, LOG_LEVEL: 'info' });
+  const { controlPlane } = await node.ready();
+  process.kill(node.pid, 'SIGHUP');
+  await until(() => node.output.includes('PRICES_FILE read again'), 'the file is read');
+  expect((await fetch(`${controlPlane}/healthz`)).status).toBe(200);
+  expect(await node.end('SIGTERM')).toBe(0);
+});

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+const directory = mkdtempSync(join(tmpdir(), 'acg-hangup-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Writes into `said` what it does: a terminal that is gone takes no words. */
+function program(said: string): string {
+  const file = join(directory, `${said}.mjs`);
+  const compiled = new URL('../dist/hangup.js', import.meta.url).href;
+  writeFileSync(
+    file,
+    `import { appendFileSync } from 'node:fs';
+     import { onHangup } from ${JSON.stringify(compiled)};
+     const say = (word) => appendFileSync(${JSON.stringify(join(directory, said))}, word + ' ');
+     onHangup({ reread: () => say('reread'), stop: () => { say('stop'); process.exit(0); } });
+     say(process.pid + ' ready');
+     setInterval(() => {}, 1000);`,
+  );
+  return file;
+}
+
+async function until(said: string, word: string): Promise<string> {
+  const file = join(directory, said);
+  for (;;) {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    if (text.includes(word)) return text;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('SIGHUP: a process without a terminal reads its files again and goes on', async () => {
+  const child = spawn(process.execPath, [program('none')], { detached: true, stdio: 'ignore' });
+  await until('none', 'ready');
+  child.kill('SIGHUP');
+  await until('none', 'reread');
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGKILL');
+});
+
+/** util-linux: gives a program a terminal of its own. */
+test.runIf(existsSync('/usr/bin/script'))(
+  'SIGHUP: a process in a terminal reads its files again; when the terminal goes it stops',
+  async () => {
+    const command = `exec ${process.execPath} ${program('terminal')}`;
+    const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const pid = Number.parseInt(await until('terminal', 'ready'), 10);
+    process.kill(pid, 'SIGHUP');
+    await until('terminal', 'reread');
+    terminal.kill('SIGKILL');
+    expect(await until('terminal', 'stop')).toContain('reread stop');
+  },
+);
