@@ -205,10 +205,9 @@ export class AuthService {
   async switchOrg(actor: Actor, orgId: string, client: Client): Promise<string> {
     return this.sql.begin(async (tx) => {
       const user = await store.loadUser(tx, actor.userId);
-      const orgs = await store.listOrganizations(tx, actor.userId);
-      const org = orgs.find(({ id }) => id === orgId);
-      if (user === null || org === undefined) throw new NotFound('organization');
-      const there = { ...actor, orgId, role: org.role };
+      const role = await store.holdMembership(tx, orgId, actor.userId);
+      if (user === null || role === null) throw new NotFound('organization');
+      const there = { ...actor, orgId, role };
       await recordAudit(tx, there, 'session.create', { type: 'user', id: actor.userId }, {});
       await store.setActiveOrg(tx, actor.userId, orgId);
       return this.sessions.move(tx, actor, user, orgId, client);

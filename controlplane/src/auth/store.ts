@@ -157,3 +157,10 @@ export async function markVerified(tx: Tx, userId: string): Promise<UserRow> {
     returning ${columns(tx)}`;
   return row!;
 }
+
+/** The user's role there, which lasts until the transaction ends; null: no member of it. Waits for its deletion. */
+export async function holdMembership(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
+  const [row] = await tx<{ role: Role }[]>`
+    select role from memberships where org_id = ${orgId} and user_id = ${userId} for share`;
+  return row?.role ?? null;
+}

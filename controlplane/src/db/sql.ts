@@ -64,7 +64,18 @@ export function violates(error: unknown, constraint: string): boolean {
   );
 }
 
-const KEY_VIOLATIONS = new Set([UNIQUE_VIOLATION, '23503']);
+const FOREIGN_KEY_VIOLATION = '23503';
+const KEY_VIOLATIONS = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION]);
+
+/** A row that this one refers to was deleted by another transaction meanwhile. */
+export const isReferenceGone = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.code === FOREIGN_KEY_VIOLATION;
+
+const TRANSACTION_CONFLICTS = new Set(['40001', '40P01']);
+
+/** A deadlock or a serialization failure: the transaction was rolled back for another one, and may be tried again. */
+export const isTransactionConflict = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && TRANSACTION_CONFLICTS.has(error.code);
 
 /** Whether the error is a violation of any unique or foreign key. */
 export const violatesAnyKey = (error: unknown): boolean =>

@@ -9,7 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { isDatabaseAway, isUnstorableText } from '../db/sql.js';
+import { isDatabaseAway, isReferenceGone, isTransactionConflict, isUnstorableText } from '../db/sql.js';
 import { AppError, Conflict, StillRunning, TooManyAttempts } from '../domain/errors.js';
 import type { Access, Actor } from './access.js';
 import { addBodyRules } from './body.js';
@@ -30,6 +30,7 @@ const HEAD_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
 const IDLE_TIMEOUT_MS = 300_000;
 const AWAY_RETRY_AFTER_S = 2;
+const CONFLICT_RETRY_AFTER_S = 1;
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Who sends the request, and whether they may call the route. */
@@ -142,6 +143,18 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
     request.log.warn({ err: error, requestId: request.id, route: request.routeOptions.url }, 'the database is away');
     void reply.code(503).header('retry-after', String(AWAY_RETRY_AFTER_S));
     void reply.send({ error: 'the database is away: try again shortly' });
+    return;
+  }
+  const route = { requestId: request.id, route: request.routeOptions.url };
+  if (isTransactionConflict(error)) {
+    request.log.warn({ err: error, ...route }, 'a call lost to another transaction');
+    void reply.code(503).header('retry-after', String(CONFLICT_RETRY_AFTER_S));
+    void reply.send({ error: 'another change of the same things was under way: try again' });
+    return;
+  }
+  if (isReferenceGone(error)) {
+    request.log.warn({ err: error, ...route }, 'a call refers to what was deleted meanwhile');
+    void reply.code(409).send({ error: 'something that this call refers to was deleted at the same moment' });
     return;
   }
   const status = error.statusCode ?? 500;

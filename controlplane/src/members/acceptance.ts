@@ -40,7 +40,7 @@ export class InvitationAcceptance {
     // Outside of the transaction: hashing waits its turn, and locks must not.
     const person = await this.#whoAccepts(open, request, sessionOf, client.ip);
     const { reply, suspended } = await this.sql.begin(async (tx) => {
-      await store.lockMembers(tx, open.orgId);
+      if ((await store.lockMembers(tx, open.orgId)) === null) throw new InvalidInput(UNKNOWN);
       const invitation = await store.findInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN);
       await assertInviterStillMay(tx, invitation);

@@ -141,7 +141,7 @@ export class MemberService {
   /** Whatever the role; only the last owner has to stay. */
   async leave(actor: Actor): Promise<void> {
     await this.sql.begin(async (tx) => {
-      await store.lockMembers(tx, actor.orgId);
+      await lockOrganization(tx, actor.orgId);
       const own = await store.loadMember(tx, actor.orgId, actor.userId);
       if (own === null) throw new NotFound('member'); // removed since the request was authenticated
       await keepLastOwner(tx, actor.orgId, own);
@@ -151,9 +151,16 @@ export class MemberService {
   }
 }
 
+/** Its name; throws when it was deleted since the request was authenticated. */
+async function lockOrganization(tx: Tx, orgId: string): Promise<string> {
+  const name = await store.lockMembers(tx, orgId);
+  if (name === null) throw new NotFound('organization');
+  return name;
+}
+
 /** The member, locked; throws when there is none or the actor may not manage it or give one of the roles. */
 async function lockMember(tx: Tx, actor: Actor, id: string, roles: readonly Role[]): Promise<store.MemberRow> {
-  await store.lockMembers(tx, actor.orgId);
+  await lockOrganization(tx, actor.orgId);
   const member = await store.loadMember(tx, actor.orgId, id);
   if (member === null) throw new NotFound('member');
   await assertMayManage(tx, actor, [member.role, ...roles]);
@@ -161,7 +168,7 @@ async function lockMember(tx: Tx, actor: Actor, id: string, roles: readonly Role
 }
 
 async function lockAsManager(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<string> {
-  const orgName = await store.lockMembers(tx, actor.orgId);
+  const orgName = await lockOrganization(tx, actor.orgId);
   await assertMayManage(tx, actor, roles);
   return orgName;
 }

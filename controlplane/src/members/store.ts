@@ -67,12 +67,13 @@ export async function loadMemberByEmail(tx: Tx, orgId: string, email: string): P
 
 /**
  * All changes of one organization's members take turns, so that two of them cannot each remove the other's last owner.
- * `no key update` does not wait for the foreign keys of rows written meanwhile. Returns the organization's name.
+ * `no key update` does not wait for the foreign keys of rows written meanwhile. Returns the organization's name; null: it
+ * was deleted meanwhile.
  */
-export async function lockMembers(tx: Tx, orgId: string): Promise<string> {
+export async function lockMembers(tx: Tx, orgId: string): Promise<string | null> {
   const [row] = await tx<{ name: string }[]>`
     select name from organizations where id = ${orgId} for no key update`;
-  return row!.name;
+  return row?.name ?? null;
 }
 
 export async function loadRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {

@@ -7,7 +7,7 @@
  * Stop: no new claims; running attempts get a grace period, then their leases are given back.
  */
 import type { Logger } from '@acg/base/log';
-import type { Sql } from '../db/sql.js';
+import { isDatabaseAway, isTransactionConflict, type Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/outbox.js';
 import type { DeliveryAttempt } from './attempt.js';
 import { EndpointConcurrency } from './endpoint-concurrency.js';
@@ -40,6 +40,8 @@ const POLL_MS = 1_000;
 /** How much longer than its timeout an attempt is leased: time to write its outcome. */
 const LEASE_SLACK_MS = 5_000;
 const STOP_GRACE_MS = 3_000;
+/** Before the first repetition of a write that failed; doubled with each. */
+const WRITE_RETRY_MS = 50;
 
 interface RunningAttempt {
   readonly lease: string;
@@ -168,15 +170,36 @@ export class Dispatcher {
     while (this.#outcomes.length > 0) {
       const batch = this.#outcomes;
       this.#outcomes = [];
+      await this.#writeBatch(batch);
+    }
+    this.#writing = null;
+  }
+
+  /**
+   * Tries again what lost to another transaction, or met a database that is away, while the leases last: afterwards the
+   * deliveries are due again. One outcome that cannot be written takes no other one with it.
+   */
+  async #writeBatch(batch: readonly Outcome[]): Promise<void> {
+    const endsAtMs = performance.now() + LEASE_SLACK_MS;
+    for (let delayMs = WRITE_RETRY_MS; ; delayMs *= 2) {
       try {
         const written = await complete(this.#options.sql, batch);
         for (const outcome of batch) this.#recorded(outcome, written.has(outcome.id));
+        return;
       } catch (error) {
-        // The leases end by themselves, and the deliveries are tried again.
-        this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of deliveries not recorded');
+        const isTransient = isTransactionConflict(error) || isDatabaseAway(error);
+        if (isTransient && performance.now() + delayMs < endsAtMs) {
+          await new Promise((resolve) => setTimeout(resolve, delayMs));
+          continue;
+        }
+        if (isTransient || batch.length === 1) {
+          this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of deliveries not recorded');
+          return;
+        }
+        for (const outcome of batch) await this.#writeBatch([outcome]);
+        return;
       }
     }
-    this.#writing = null;
   }
 
   #recorded(outcome: Outcome, leaseHeld: boolean): void {

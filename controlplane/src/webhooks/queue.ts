@@ -130,18 +130,25 @@ const FAILING_ATTEMPTS = 50;
 
 /**
  * Records attempts; returns the ids of those whose lease still held. Endpoints that began or went on to fail, or came
- * back, are marked in the same statement; one that has failed for too long is paused, and the organization told.
+ * back, are marked in the same statement; one that has failed for too long is paused, and the organization told. Endpoints
+ * are locked before their deliveries, as a deletion does, so that the two do not wait for each other.
  */
 export async function complete(sql: Sql, outcomes: readonly Outcome[]): Promise<ReadonlySet<string>> {
   const rows = outcomes.map((o) => ({ ...o }));
   const written = await sql<{ id: string }[]>`
-    with written as (
+    with outcomes as (
+      select * from jsonb_to_recordset(${sql.json(rows)}) as r(
+        id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer)),
+    endpoints as materialized (
+      select id from webhook_endpoints
+       where id in (select d.endpoint_id from webhook_deliveries d join outcomes r on r.id = d.id)
+       order by id for key share),
+    written as (
       update webhook_deliveries d
          set status = r.status, status_code = r."statusCode", error = r.error, attempts = d.attempts + 1,
              last_attempt_at = now(), next_attempt_at = now() + r."delayMs" * interval '1 millisecond', lease = null
-        from jsonb_to_recordset(${sql.json(rows)}) as r(
-          id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer)
-       where d.id = r.id and d.lease = r.lease
+        from outcomes r, endpoints e
+       where d.id = r.id and d.lease = r.lease and e.id = d.endpoint_id
       returning d.id, d.endpoint_id, d.status = 'success' as delivered),
     tried as (
       select endpoint_id, bool_or(delivered) as delivered, count(*) filter (where not delivered) as failures
