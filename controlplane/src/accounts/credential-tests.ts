@@ -8,6 +8,7 @@ import type { Dialer } from '@acg/base/dialer/dialer';
 import { connectorOf } from '@acg/base/dialer/undici-connector';
 import type { Logger } from '@acg/base/log';
 import { Agent } from 'undici';
+import { recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { NotFound, TooManyAttempts } from '../domain/errors.js';
 import { FairPlaces } from '../domain/fair-places.js';
@@ -55,21 +56,34 @@ export class CredentialTests implements UsageObserver {
   /** Credentials that are not stored yet. */
   async testGiven(actor: Actor, input: TestInput): Promise<TestReply> {
     const { assignable, credentials } = await this.accounts.parse(actor, input.providerSlug, input.credentials);
-    return replyOf(await this.#probe(actor.orgId, assignable, credentials));
+    const reply = replyOf(await this.#probe(actor.orgId, assignable, credentials));
+    return this.#recorded(actor, 'account.test', { type: 'provider', id: input.providerSlug }, reply);
   }
 
   /** Also says to the account what came out. */
   async test(actor: Actor, id: string): Promise<TestReply> {
     const result = await this.#testAccount(actor.orgId, id);
     if (result === null) throw new NotFound('provider account');
-    return replyOf(result);
+    return this.#recorded(actor, 'account.test', { type: 'account', id }, replyOf(result));
   }
 
   /** The same for a shared credential. */
   async testShared(actor: Actor, id: string): Promise<TestReply> {
     const result = await this.#testShared(actor.orgId, id);
     if (result === null) throw new NotFound('credential');
-    return replyOf(result);
+    return this.#recorded(actor, 'credential.test', { type: 'credential', id }, replyOf(result));
+  }
+
+  /** In the trail: that a person or program had the credential tested, and what came out. */
+  async #recorded(
+    actor: Actor,
+    action: 'account.test' | 'credential.test',
+    target: { readonly type: string; readonly id: string },
+    reply: TestReply,
+  ): Promise<TestReply> {
+    const changes = { ok: [null, reply.ok], status: [null, reply.status] } as const;
+    await this.sql.begin((tx) => recordAudit(tx, actor, action, target, changes));
+    return reply;
   }
 
   /** Calls that are booked: which accounts may be refused by their provider. In memory: the next such call says it again. */

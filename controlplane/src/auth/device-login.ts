@@ -72,13 +72,12 @@ export class DeviceLogin {
   async approve(actor: Actor, userCode: string, orgId: string, role: Role): Promise<void> {
     const ip = await this.#decide(actor, userCode, async (tx, device) => {
       const user = await store.loadUser(tx, actor.userId);
-      const org = (await store.listOrganizations(tx, actor.userId)).find(({ id }) => id === orgId);
-      if (user === null || org === undefined) throw new NotFound('organization');
-      if (!atLeast(org.role, role))
-        throw new Forbidden(`you are ${org.role} there: a device of yours cannot be ${role}`);
+      const own = await store.holdMembership(tx, orgId, actor.userId);
+      if (user === null || own === null) throw new NotFound('organization');
+      if (!atLeast(own, role)) throw new Forbidden(`you are ${own} there: a device of yours cannot be ${role}`);
       await devices.approveDevice(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
       const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
-      const there = { ...actor, orgId, role: org.role };
+      const there = { ...actor, orgId, role: own };
       await recordAudit(tx, there, 'device.approve', { type: 'user', id: user.id }, changes);
       return device.ip;
     });
@@ -115,6 +114,8 @@ export class DeviceLogin {
         throw new InvalidInput('access_denied');
       const options = { kind: 'cli', roleMax: role, authenticated: false } as const;
       const token = await this.sessions.open(tx, user, orgId, client, options);
+      const there = { userId, email: user.email, orgId, ip: client.ip };
+      await recordAudit(tx, there, 'device.login', { type: 'user', id: userId }, { role: [null, role] });
       return { token, user: { id: user.id, email: user.email, name: user.name }, orgId, orgs: [org] };
     });
   }

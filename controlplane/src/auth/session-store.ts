@@ -200,7 +200,7 @@ export async function moveSession(tx: Tx, id: string, orgId: string): Promise<Re
 }
 
 /** The bearer tokens of that session end, a cookie takes their place. False: it has ended meanwhile. */
-export async function turnIntoBrowser(sql: Sql, id: string, secretHash: Buffer): Promise<boolean> {
+export async function turnIntoBrowser(sql: Sql | Tx, id: string, secretHash: Buffer): Promise<boolean> {
   const rows = await sql`
     update sessions set kind = 'browser', secret_hash = ${secretHash}, generation = generation + 1,
            previous_until = now() + make_interval(secs => ${PREVIOUS_GENERATION_S}), last_seen_at = now(),

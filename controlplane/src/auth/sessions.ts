@@ -6,7 +6,7 @@
 
 import { clientNetwork } from '@acg/base/client-network';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { recordUserAudit } from '../audit/trail.js';
+import { recordAudit, recordUserAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Actor, Role } from '../http/access.js';
@@ -67,9 +67,19 @@ export class Sessions {
   /** The actor's bearer tokens end; a cookie carries the session on, with all its bounds. */
   async exchange(actor: Actor): Promise<string> {
     const { secret, hash } = newCookieSecret();
-    if (actor.session === null || !(await store.turnIntoBrowser(this.sql, actor.session.id, hash))) {
-      throw new Unauthenticated('this session cannot become one of a browser: log in with e-mail and password');
-    }
+    const { session } = actor;
+    await this.sql.begin(async (tx) => {
+      if (session === null || !(await store.turnIntoBrowser(tx, session.id, hash))) {
+        throw new Unauthenticated('this session cannot become one of a browser: log in with e-mail and password');
+      }
+      await recordAudit(
+        tx,
+        actor,
+        'session.exchange',
+        { type: 'session', id: session.id },
+        { kind: [session.kind, 'browser'] },
+      );
+    });
     return secret;
   }
 

@@ -9,6 +9,7 @@ import { DeviceLogin } from '../auth/device-login.js';
 import { devicePageRoute } from '../auth/device-page.js';
 import { deviceRoutes } from '../auth/device-routes.js';
 import { pruneDevices } from '../auth/device-store.js';
+import { FailedLoginTrail } from '../auth/failed-login-trail.js';
 import { pruneAnswers } from '../auth/idempotency-store.js';
 import { managementTokenRoutes } from '../auth/management-token-routes.js';
 import { ManagementTokens } from '../auth/management-tokens.js';
@@ -83,7 +84,7 @@ export function buildIdentity(
   metrics.gauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
   const hasher = new PasswordHasher();
   const throttle = new Throttle(sql);
-  const passwords = new PasswordCheck(hasher, throttle);
+  const passwords = new PasswordCheck(hasher, throttle, new FailedLoginTrail(sql, throttle, background));
   const mailLeaves = config.smtpUrl !== null;
   const recovery = new AccountRecovery(
     sql,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
+import { FailedLoginTrail } from '@acg/controlplane/auth/failed-login-trail';
 import { PasswordCheck } from '@acg/controlplane/auth/password-check';
 import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
 import { AccountRecovery } from '@acg/controlplane/auth/recovery';
@@ -264,7 +265,7 @@ function recoveryAlone() {
   const background = new Background(createLogger('test', 'silent'));
   const mailer = { enqueue: (mail: Mail) => void mails.push(mail) } as unknown as Mailer;
   const [hasher, throttle] = [new PasswordHasher(), new Throttle(sql)];
-  const passwords = new PasswordCheck(hasher, throttle);
+  const passwords = new PasswordCheck(hasher, throttle, new FailedLoginTrail(sql, throttle, background));
   const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw', true);
   return { mails, background, recovery };
 }

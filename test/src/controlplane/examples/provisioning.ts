@@ -44,8 +44,6 @@ async function newCustomProvider({ owner }: ExampleContext): Promise<string> {
   return body.provider.id;
 }
 
-const TESTED = 'nothing that anybody set changes';
-
 /** With a provider that nobody answers for. */
 async function newCustomAccount(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
@@ -130,11 +128,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
       const { body } = await owner.call('POST', '/v1/custom-providers', customProvider());
       return { body: { providerSlug: body.provider.slug, credentials: CREDENTIALS } };
     },
-    unaudited: TESTED,
   },
   'POST /v1/providers/accounts/:id/test': {
     prepare: async (context) => ({ params: { id: await newCustomAccount(context) } }),
-    unaudited: TESTED,
   },
   'PATCH /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),
@@ -176,7 +172,6 @@ export const PROVISIONING_EXAMPLES: Examples = {
       const body = { name: 'Team', providerSlug: slug, credentials: CREDENTIALS };
       return { params: { id: (await owner.call('POST', '/v1/credentials', body)).body.credential.id } };
     },
-    unaudited: TESTED,
   },
   'DELETE /v1/credentials/:id': { prepare: async (context) => ({ params: { id: await newShared(context) } }) },
   'GET /v1/custom-providers': { prepare: () => ({}) },

@@ -214,9 +214,9 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/service.ts',
-      find: `const org = orgs.find(({ id }) => id === orgId);
+      find: `const role = await store.holdMembership(tx, orgId, actor.userId);
       if (user === null`,
-      put: `const org = orgs[0];
+      put: `const role = 'owner' as const;
       if (user === null`,
       bug: 'anybody switches into any organization',
       tests: [
@@ -334,10 +334,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/device-login.ts',
-      find: `      if (!atLeast(org.role, role))
-`,
-      put: `      if (!atLeast('owner', role))
-`,
+      find: `      if (!atLeast(own, role)) throw`,
+      put: `      if (!atLeast('owner', role)) throw`,
       bug: 'a device gets more than its user has',
       tests: ['test/src/controlplane/device-login.test.ts'],
     },

@@ -25,7 +25,7 @@ export const MASKING: Area = {
     },
     {
       file: LOG,
-      find: '/acg_[0-9a-f]{8,}|whsec_',
+      find: '/acgm?_[0-9a-f]{8,}|whsec_',
       put: '/whsec_',
       bug: 'gateway tokens are not known in texts',
     },

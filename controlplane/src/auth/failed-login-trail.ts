@@ -1,0 +1,44 @@
+/**
+ * Failed logins in the audit trails of the account's organizations. Strangers can cause them, so they are bounded: one entry
+ * an hour for each client network, and 20 a day for each account. Written in the background, so that the time of the
+ * answer does not tell whether an account exists.
+ */
+import { recordUserAudit } from '../audit/trail.js';
+import type { Sql } from '../db/sql.js';
+import { TooManyAttempts } from '../domain/errors.js';
+import type { Background } from '../ops/background.js';
+import * as store from './store.js';
+import { addressKey, type Throttle } from './throttle.js';
+
+const NETWORK_WINDOW_S = 3_600;
+const ACCOUNT_ENTRIES_MAX = 20;
+const ACCOUNT_WINDOW_S = 86_400;
+
+export class FailedLoginTrail {
+  constructor(
+    readonly sql: Sql,
+    readonly throttle: Throttle,
+    readonly background: Background,
+  ) {}
+
+  /** Returns at once. An address without an account leaves no entry. */
+  record(email: string, ip: string): void {
+    this.background.run('entry of a failed login', async () => {
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || !(await this.#hasRoom(user.id, ip))) return;
+      await this.sql.begin((tx) => recordUserAudit(tx, user, ip, 'login.fail', {}));
+    });
+  }
+
+  async #hasRoom(userId: string, ip: string): Promise<boolean> {
+    const key = `failed-login-entries:${userId}`;
+    try {
+      await this.throttle.count(`${key}:${addressKey(ip)}`, 1, NETWORK_WINDOW_S, 'entries of failed logins');
+      await this.throttle.count(key, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, 'entries of failed logins');
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
+  }
+}
