@@ -3,12 +3,14 @@
  * an hour for each client network, and 20 a day for each account. Written in the background, so that the time of the
  * answer does not tell whether an account exists.
  */
+
+import { clientNetwork } from '@acg/base/client-network';
 import { recordUserAudit } from '../audit/trail.js';
 import type { Sql } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';
 import type { Background } from '../ops/background.js';
 import * as store from './store.js';
-import { addressKey, type Throttle } from './throttle.js';
+import type { Throttle } from './throttle.js';
 
 const NETWORK_WINDOW_S = 3_600;
 const ACCOUNT_ENTRIES_MAX = 20;
@@ -33,7 +35,7 @@ export class FailedLoginTrail {
   async #hasRoom(userId: string, ip: string): Promise<boolean> {
     const key = `failed-login-entries:${userId}`;
     try {
-      await this.throttle.count(`${key}:${addressKey(ip)}`, 1, NETWORK_WINDOW_S, 'entries of failed logins');
+      await this.throttle.count(`${key}:${clientNetwork(ip)}`, 1, NETWORK_WINDOW_S, 'entries of failed logins');
       await this.throttle.count(key, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, 'entries of failed logins');
       return true;
     } catch (error) {
