@@ -202,6 +202,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /v1/circuits': provider(
     'overrideCircuit',
     'Close the organization’s circuit, or hold it open for at most a day',
+    { statuses: [404] },
   ),
 
   'GET /v1/attention': event(

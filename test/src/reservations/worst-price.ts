@@ -2,8 +2,9 @@
  * The most that a vendor may bill for one accepted call, by the limits of {@link ./vendor-limits.ts} and the gateway's own
  * price list. Pure.
  */
+import type { PricedUpstream } from '@acg/base/pricing/price-list';
 import type { UsageReading } from '@acg/dataplane/metering/meter';
-import type { PricedUpstream, PriceTable } from '@acg/dataplane/pricing/price';
+import type { PriceTable } from '@acg/dataplane/pricing/price';
 import { hostedUse } from './hosted-use.js';
 import { type Json, type PromptUsage, promptUsage, secondsOf, sumOf, textBytes } from './prompt-usage.js';
 import {
