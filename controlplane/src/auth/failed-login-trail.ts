@@ -33,10 +33,10 @@ export class FailedLoginTrail {
   }
 
   async #hasRoom(userId: string, ip: string): Promise<boolean> {
-    const key = `failed-login-entries:${userId}`;
+    const what = 'audit entries of failed logins';
     try {
-      await this.throttle.count(`${key}:${clientNetwork(ip)}`, 1, NETWORK_WINDOW_S, 'entries of failed logins');
-      await this.throttle.count(key, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, 'entries of failed logins');
+      await this.throttle.count(`login-entry:${userId}:${clientNetwork(ip)}`, 1, NETWORK_WINDOW_S, what);
+      await this.throttle.count(`login-entries:${userId}`, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, what);
       return true;
     } catch (error) {
       if (error instanceof TooManyAttempts) return false;

@@ -66,7 +66,7 @@ test('failed logins: an entry for each network and hour, at most 20 a day, in ev
   await until('as many as may be are recorded', async () => (await entries()) === 20);
   await until('one more was refused', async () => {
     const [row] = await plane().database.sql<{ count: number }[]>`
-      select count from throttle_windows where key = ${`failed-login-entries:${user.id}`}`;
+      select count from throttle_windows where key = ${`login-entries:${user.id}`}`;
     return row!.count === 21;
   });
   expect(await entries()).toBe(20);

@@ -321,6 +321,8 @@ const WINDOWS: Readonly<Record<string, Window>> = {
       await plane().mail(email, 'new password');
     },
   },
+  'login-entry': { counted: 'login-entry:*:*', seconds: 3_600, count: () => failedLoginCounted('login-entry') },
+  'login-entries': { counted: 'login-entries:*', seconds: DAY_S, count: () => failedLoginCounted('login-entries') },
   invite: {
     counted: 'invite:*',
     seconds: 3_600,
@@ -375,6 +377,12 @@ const WINDOWS: Readonly<Record<string, Window>> = {
     },
   },
 };
+
+/** Audit entries of failed logins are written, and counted, in the background. */
+async function failedLoginCounted(kind: string): Promise<void> {
+  await post('/v1/auth/login', { email: (await signedUp()).email, password: 'a wrong password' });
+  await until('the entry is counted', async () => (await windowOf(kind)) !== null);
+}
 
 async function endpointOf(owner: Member): Promise<{ id: string }> {
   const { body } = await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['agent.created'] });
