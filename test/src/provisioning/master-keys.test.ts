@@ -115,6 +115,9 @@ test('rotation: every secret is encrypted anew while credentials are rotated at 
     'credentials',
     'webhook_endpoints',
     'webhook_previous_secrets',
+    'suspended_accounts',
+    'suspended_credentials',
+    'suspended_webhooks',
   ]);
   const onlyNew = new Vault([next]);
   await checkKeyRing(sql, onlyNew);
@@ -176,7 +179,8 @@ test('command: encrypts anew, says what is no longer needed, and refuses a ring 
       code: 0,
       out:
         'encrypted anew with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
-        '0 of webhook_previous_secrets\nMASTER_KEYS no longer needs: test\n',
+        '0 of webhook_previous_secrets, 0 of suspended_accounts, 0 of suspended_credentials, ' +
+        '0 of suspended_webhooks\nMASTER_KEYS no longer needs: test\n',
       err: '',
     });
     await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();
