@@ -38,7 +38,7 @@ export const EVENT_EXAMPLES: Examples = {
       return {};
     },
   },
-  'GET /v1/prices': { prepare: () => ({ query: { provider: 'openai', limit: '2' } }) },
+  'GET /v1/prices': { prepare: () => ({ query: { provider: 'openai', model: 'gpt-5-mini' } }) },
   'PUT /v1/circuits': {
     async prepare(context) {
       await newAccount(context);
