@@ -94,12 +94,13 @@ function unitsOf(listed: UnitPrices, override: Named<UnitPrices>): UnitPrices {
 }
 
 function named(listed: TierPercents, percents: Named<TierPercents>): TierPercents {
-  const { batch, flex, priority, fast, us } = percents;
+  const { batch, flex, priority, fast, ultrafast, us } = percents;
   return {
     batch: batch ?? listed.batch,
     flex: flex ?? listed.flex,
     priority: priority ?? listed.priority,
     fast: fast ?? listed.fast,
+    ultrafast: ultrafast ?? listed.ultrafast,
     us: us ?? listed.us,
   };
 }

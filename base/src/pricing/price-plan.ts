@@ -27,6 +27,7 @@ export interface TierPercents {
   readonly flex: number;
   readonly priority: number;
   readonly fast: number;
+  readonly ultrafast: number;
   /** Inference in the US alone. */
   readonly us: number;
 }
@@ -109,11 +110,14 @@ export const TOOL_PRICES: UnitPrices = {
 /** sora-2-pro in the larger size. */
 export const DEAREST_VIDEO_PICO = 500_000_000_000;
 
-const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 100, us: 100 };
-/** OpenAI: batch and flex at half, priority (renamed to fast) at twice the list price. */
-const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 200, us: 100 };
+const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 100, ultrafast: 100, us: 100 };
+/**
+ * OpenAI: batch and flex at half, priority (renamed to fast) at twice, ultrafast at six times the list price
+ * (https://vercel.com/changelog/openai-ultrafast-mode-now-available-on-ai-gateway).
+ */
+const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 200, ultrafast: 600, us: 100 };
 /** Anthropic: `priority` is bought ahead and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
-const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, us: 110 };
+const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, ultrafast: 100, us: 110 };
 
 export function tiersOf(vendor: Vendor | null): TierPercents {
   if (vendor === null) return LIST_PRICE;

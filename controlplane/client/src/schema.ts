@@ -3405,6 +3405,8 @@ export interface components {
                     priorityPercent?: number;
                     /** @description Percent of the token prices: service tier or speed fast */
                     fastPercent?: number;
+                    /** @description Percent of the token prices: service tier ultrafast */
+                    ultrafastPercent?: number;
                     /** @description Percent of the token prices: inference in the US alone */
                     usPercent?: number;
                     /** @description USD of each request, beside its tokens. */

@@ -73,6 +73,7 @@ export const TIER_FIELDS: readonly Field<keyof TierPercents>[] = [
   tier('flex', 'service tier flex'),
   tier('priority', 'service tier priority'),
   tier('fast', 'service tier or speed fast'),
+  tier('ultrafast', 'service tier ultrafast'),
   tier('us', 'inference in the US alone'),
 ];
 

@@ -41,6 +41,7 @@ describe('price file', () => {
         flexPercent: 60,
         priorityPercent: 150,
         fastPercent: 250,
+        ultrafastPercent: 500,
         usPercent: 120,
         bands: [{ aboveTokensIn: 200_000, inputPerMTok: 2, cacheWrite1hPerMTok: 4 }],
         perRequestUsd: 0.01,
@@ -73,7 +74,7 @@ describe('price file', () => {
         { kind: '1024x1024', pico: 4e10 },
         { kind: 'hd 1024x1024', pico: 8e10 },
       ],
-      tiers: { batch: 40, flex: 60, priority: 150, fast: 250, us: 120 },
+      tiers: { batch: 40, flex: 60, priority: 150, fast: 250, ultrafast: 500, us: 120 },
       bands: { bands: [{ aboveTokensIn: 200_000, rates: { input: 2e6, cacheWrite1h: 4e6 } }] },
       perRequestNanos: 1e7,
     });

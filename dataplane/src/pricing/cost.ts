@@ -70,6 +70,7 @@ function tierPercent(tiers: PricePlan['tiers'], serviceTier: string | null): num
     case 'flex':
     case 'priority':
     case 'fast':
+    case 'ultrafast':
       return tiers[serviceTier];
     default:
       return 100;

@@ -334,6 +334,7 @@ export const FIELDS: Readonly<Record<string, unknown>> = {
   flexPercent: 50,
   priorityPercent: 200,
   fastPercent: 200,
+  ultrafastPercent: 600,
   usPercent: 110,
   aboveTokensIn: 272_000,
   costCents: 1_240,
