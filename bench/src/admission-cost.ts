@@ -99,8 +99,8 @@ function holdUs(): void {
   const one = (): number => {
     const facts = holdFacts(body, '/v1/chat/completions');
     if (typeof facts === 'string') throw new Error(facts);
-    const { textTokens: tokensIn, outputTokensMax, refers, fast } = facts;
-    const call = { ...NO_MODEL, model: 'gpt-5-mini', tokensIn, tokensOut: outputTokensMax ?? 0, refers, fast };
+    const { textTokens: tokensIn, outputTokensMax, refers, speed } = facts;
+    const call = { ...NO_MODEL, model: 'gpt-5-mini', tokensIn, tokensOut: outputTokensMax ?? 0, refers, speed };
     return prices.boundOf(upstream, call);
   };
   const read = (): void => {

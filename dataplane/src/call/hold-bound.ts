@@ -63,7 +63,7 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
   const facts = isForm ? formFacts(body, x.request.headers, path) : holdFacts(body, path);
   if (facts === 'odd') return REJECTIONS.oddMaximum;
   if (facts === 'unbounded') return REJECTIONS.unbounded;
-  const { outputTokensMax, answers, predictedTokens, fast, hosted } = facts;
+  const { outputTokensMax, answers, predictedTokens, speed, hosted } = facts;
   const { turns } = hosted;
   const perAnswer = outputTokensMax ?? outputMaxOf(path, body.length, terms.holdMaxOutputTokens);
   const textOut = perAnswer * answers * turns + predictedTokens * answers;
@@ -78,7 +78,7 @@ export function holdOf(x: RoutedExchange, metering: Pick<CallMetering, 'bound'>)
     inputs: facts.inputs,
     turns,
     refers: facts.refers,
-    fast,
+    speed,
     cacheTtl: facts.cacheTtl,
     videoSeconds: isVideo(path) ? VIDEO_SECONDS_MAX : 0,
     images,

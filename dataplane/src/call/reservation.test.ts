@@ -132,6 +132,30 @@ test.each<[string, ReservedCall, number]>([
     3 * 6_240 * 40_000,
   ],
   [
+    'an image of the small model, in the best quality',
+    openai('/v1/images/generations', { model: 'gpt-image-1-mini', prompt: 'x' }),
+    52_000_000,
+  ],
+  ['an image of any size', openai('/v1/images/generations', { model: 'gpt-image-2', prompt: 'x' }), 23_719 * 30_000],
+  [
+    'an image that the model does not scale down',
+    chat([{ type: 'image_url', image_url: { url: 'https://a/b' } }], { model: 'gpt-6.1-sol' }),
+    36_000 * 2_000,
+  ],
+  ['an image in a part that is not documented', chat([{ image: pixels }], { model: 'gpt-4o-mini' }), 48_169 * 150],
+  [
+    'a suffix behind each prompt',
+    openai('/v1/completions', {
+      model: 'gpt-3.5-turbo-instruct',
+      prompt: Array(100).fill('x'),
+      suffix: text(2_000),
+      max_tokens: 16,
+    }),
+    100 * (2_000 * 1_500 + 16 * 2_000),
+  ],
+  ['the dearest tier', chat('x', { service_tier: 'ultrafast' }), 6 * 1_000 * 2_000],
+  ['a tier that is not known', chat('x', { service_tier: 'new' }), 6 * 1_000 * 2_000],
+  [
     'a maximum that its call does not know',
     openai('/v1/images/generations', { model: 'gpt-image-1', prompt: 'x', max_tokens: 1 }),
     6_240 * 40_000,
@@ -183,6 +207,7 @@ test.each([
   ['images that a tool draws', responses('x', { tools: [{ type: 'image_generation' }], max_tool_calls: 1 })],
   ['tools of other servers', messages('x', { mcp_servers: [{ type: 'url', url: 'https://a', name: 'a' }] })],
   ['a tool that nobody knows', responses('x', { tools: [{ type: 'new' }], max_tool_calls: 1 })],
+  ['agents that make further agents', responses('x', { multi_agent: { enabled: true } })],
   ['an answer later', responses('x', { background: true })],
 ])('reservation: refused, because nothing bounds it: %s', (_what, call) => {
   expect(reservation(call)).toBe('unmetered');
@@ -309,6 +334,7 @@ test('reservation: images by the model, however it is named, and each page of a 
   const nanos = (model: string): number => Number(reservation(chat([image], { model })));
   expect(nanos('ft:gpt-4o-mini:acme::1')).toBeGreaterThanOrEqual(48_169 * 300);
   expect(nanos('gpt-5.5')).toBeGreaterThanOrEqual(24_600 * 5_000);
+  expect(nanos('gpt-5.5')).toBeLessThan(30_000 * 6_250);
   expect(nanos('gpt-5')).toBeLessThan(20_000 * 1_250);
   const data = pdfOf({ pages: 10, charsPerPage: 10 }).toString('base64');
   const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } };

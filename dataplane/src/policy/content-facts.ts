@@ -19,6 +19,7 @@ export const CONTENT_MEMBERS: readonly string[] = [
   'file_url',
   'file_data',
   'image_url',
+  'image',
   'media_type',
   'encrypted_content',
   'signature',
@@ -101,6 +102,8 @@ export class ContentFacts {
   /** An object of the document, once it has ended. */
   add(object: WalkedObject): void {
     if (object.name === 'cache_control') this.#addCaching(object);
+    // Not documented, and read all the same: the image itself, or its address.
+    if (object.values.has('image') && !object.ignored) this.images++;
     if (object.name === 'citations' && object.values.has('enabled')) this.cites = true;
     if (object.ignored || object.parent === null || DESCRIPTIONS.has(object.name)) return;
     if (object.name === 'source') return; // with its block

@@ -12,7 +12,7 @@ const NOTHING: HoldFacts = {
   imagesIn: 0,
   pagesIn: 0,
   refers: false,
-  fast: false,
+  speed: 'usual',
   cacheTtl: 'none',
   hosted: { uses: 0, turns: 1, containers: 0, refers: false, addedTokens: 0 },
   partialImages: 0,

@@ -19,10 +19,15 @@ test.each([
   ['/v1/completions', { prompt: 'x', n: 2, best_of: 4 }, { answers: 4, inputs: 1 }],
   ['/v1/completions', { prompt: [1, 2, 3], n: 2 }, { answers: 2, inputs: 1 }],
   ['/v1/completions', { prompt: [[1], 'x,[', [2, 3]], n: 2 }, { answers: 6, inputs: 3 }],
-  [CHAT, {}, { outputTokensMax: null, answers: 1, refers: false, fast: false, cacheTtl: 'none', imagesIn: 0 }],
+  [CHAT, {}, { outputTokensMax: null, answers: 1, refers: false, speed: 'usual', cacheTtl: 'none', imagesIn: 0 }],
   [CHAT, { background: false }, { refers: false }],
-  [CHAT, { service_tier: 'priority' }, { fast: true }],
-  [CHAT, { service_tier: 'flex' }, { fast: false }],
+  [CHAT, { service_tier: 'priority' }, { speed: 'fast' }],
+  [CHAT, { service_tier: 'flex' }, { speed: 'usual' }],
+  [CHAT, { service_tier: 'ultrafast' }, { speed: 'dearest' }],
+  [CHAT, { service_tier: 7, speed: 'fast' }, { speed: 'dearest' }],
+  [CHAT, { messages: [{ content: [{ image: 'AAAA' }] }] }, { imagesIn: 1 }],
+  [CHAT, { tools: [{ function: { parameters: { image: 'AAAA' } } }] }, { imagesIn: 0 }],
+  [CHAT, { multi_agent: { enabled: false } }, { answers: 1 }],
   [CHAT, { previous_response_id: 'resp_1' }, { refers: true }],
   [CHAT, { messages: [{ content: [{ image_url: { url: 'https://a/b.png' } }] }] }, { refers: false, imagesIn: 1 }],
   [CHAT, { messages: [{ content: [{ image_url: { url: 'data:text/html,x' } }] }] }, { refers: true }],
@@ -46,6 +51,11 @@ test('hold facts: an image in the body is no text, and what only the provider ca
   expect(of({ input: [{ type: 'input_image', image_url: url }] })).toMatchObject({ imagesIn: 1, textTokens: 47 });
   const signed = { messages: [{ content: [{ type: 'thinking', signature: 'A'.repeat(998) }] }] };
   expect(of(signed)).toMatchObject({ textTokens: JSON.stringify(signed).length + 3 * 1_000 });
+});
+
+test('hold facts: a suffix stands behind each prompt', () => {
+  const body = { prompt: ['a', 'b', 'c'], suffix: 'x'.repeat(98) };
+  expect(of(body, '/v1/completions')).toMatchObject({ textTokens: JSON.stringify(body).length + 2 * 100 });
 });
 
 test('hold facts: a text document is text, and twice as much where it is cited', () => {
@@ -77,6 +87,9 @@ test.each([
   [{ mcp_servers: [{}] }],
   [{ tools: [{ type: 7 }] }],
   [{ prompt: { id: 'pmpt_1' } }],
+  [{ multi_agent: { enabled: true } }],
+  [{ multi_agent: { max_concurrent_subagents: 1 } }],
+  [{ multi_agent: true }],
 ])('hold facts: nothing bounds %j', (body) => {
   expect(of(body)).toBe('unbounded');
 });

@@ -23,8 +23,8 @@ export interface HoldFacts {
   readonly pagesIn: number;
   /** It refers to content that is not in it: files, addresses, earlier answers. */
   readonly refers: boolean;
-  /** A dearer speed of service is asked for. */
-  readonly fast: boolean;
+  /** The dearest of `service_tier` and `speed`. */
+  readonly speed: ServiceSpeed;
   readonly cacheTtl: CacheTtl;
   readonly hosted: HostedTools;
   /** Of images that are drawn while they are made. */
@@ -32,6 +32,9 @@ export interface HoldFacts {
   /** Of recordings that are sent; null: they do not say how long they are. */
   readonly heardSeconds: number | null;
 }
+
+/** What a call asks for: `dearest` is any tier that is not known here. */
+export type ServiceSpeed = 'usual' | 'fast' | 'dearest';
 
 /** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer. */
 type HoldProblem = 'unbounded' | 'odd';
@@ -58,6 +61,7 @@ const DOCUMENT_MEMBERS: readonly string[] = [
   'best_of',
   'background',
   'prompt',
+  'suffix',
   'input',
   'previous_response_id',
   'conversation',
@@ -70,13 +74,14 @@ const DOCUMENT_MEMBERS: readonly string[] = [
   'fallbacks',
   'plugins',
   'mcp_servers',
+  'multi_agent',
 ];
 const WATCHED: ReadonlySet<string> = new Set([...DOCUMENT_MEMBERS, ...CONTENT_MEMBERS, ...TOOL_MEMBERS]);
 /** They make a provider run other models, or tools, whose cost nothing bounds. */
 const UNBOUNDED: readonly string[] = ['fallbacks', 'plugins', 'mcp_servers'];
 const REFERENCES: readonly string[] = ['previous_response_id', 'conversation', 'container'];
-/** Everything else may be dearer. */
 const USUAL_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'batch']);
+const FAST_TIERS: ReadonlySet<string> = new Set(['priority', 'fast']);
 const INTEGER = /^\d{1,12}$/;
 
 /** `path`: as metering compares it (metering/estimate.ts, `plainPath`). */
@@ -107,6 +112,10 @@ function documentFacts(
   const background = values.get('background');
   if (background !== undefined && rawAt(body, background) !== 'false') return 'unbounded';
   if (UNBOUNDED.some((member) => isFilled(body, values.get(member)))) return 'unbounded';
+  // Agents make further agents, without a largest number:
+  // https://developers.openai.com/api/docs/guides/responses-multi-agent
+  const agents = values.get('multi_agent');
+  if (agents !== undefined && rawMember(body, objects.get('multi_agent'), 'enabled') !== 'false') return 'unbounded';
   // A stored prompt: it can bring tools and images that nobody sees here.
   if (objects.has('prompt')) return 'unbounded';
   const hosted = hostedTools(body, document, tools);
@@ -125,7 +134,10 @@ function documentFacts(
   const isFramed = tools.length > 0 || FORMATS.some((member) => values.has(member));
   const { mediaBytes, opaqueBytes, pageTextBytes } = content;
   const added = isFramed ? ADDED_TOKENS + tools.length * TOKENS_PER_TOOL + hosted.addedTokens : 0;
-  const textBytes = body.length - mediaBytes + opaqueBytes * (TOKENS_PER_OPAQUE_BYTE - 1) + added;
+  // Every prompt has the suffix behind it.
+  const suffix = isPrompted ? values.get('suffix') : undefined;
+  const suffixBytes = suffix === undefined ? 0 : (suffix.end - suffix.start) * (prompts - 1);
+  const textBytes = body.length + suffixBytes - mediaBytes + opaqueBytes * (TOKENS_PER_OPAQUE_BYTE - 1) + added;
   return {
     outputTokensMax: maxima[0] ?? null,
     answers: Math.max(1, ...answers) * prompts,
@@ -135,7 +147,7 @@ function documentFacts(
     imagesIn: content.images,
     pagesIn: content.pages,
     refers: content.refers || hosted.refers || REFERENCES.some((member) => values.has(member)),
-    fast: isFast(body, values.get('service_tier')) || isFast(body, values.get('speed')),
+    speed: dearestSpeed(['service_tier', 'speed'].map((member) => speedOf(body, values.get(member)))),
     cacheTtl: content.cacheTtl,
     hosted,
     partialImages,
@@ -169,8 +181,22 @@ const RAW_BYTES_MAX = 16;
 const rawAt = (body: Buffer, { start, end }: JsonSpan): string =>
   body.toString('latin1', start, Math.min(end, start + RAW_BYTES_MAX));
 
-function isFast(body: Buffer, span: JsonSpan | undefined): boolean {
-  return span !== undefined && !USUAL_TIERS.has(stringAt(body, span) ?? '');
+/** Undefined: the object or its member is missing. */
+function rawMember(body: Buffer, object: WalkedObject | undefined, member: string): string | undefined {
+  const span = object?.values.get(member);
+  return span === undefined ? undefined : rawAt(body, span);
+}
+
+function speedOf(body: Buffer, span: JsonSpan | undefined): ServiceSpeed {
+  if (span === undefined) return 'usual';
+  const tier = stringAt(body, span) ?? '';
+  if (USUAL_TIERS.has(tier)) return 'usual';
+  return FAST_TIERS.has(tier) ? 'fast' : 'dearest';
+}
+
+function dearestSpeed(speeds: readonly ServiceSpeed[]): ServiceSpeed {
+  if (speeds.includes('dearest')) return 'dearest';
+  return speeds.includes('fast') ? 'fast' : 'usual';
 }
 
 /** Neither missing, nor null, nor an empty list. */

@@ -25,7 +25,8 @@ export interface BoundedCall {
   readonly turns: number;
   /** It refers to content that is not in it: that may fill the model's window. */
   readonly refers: boolean;
-  readonly fast: boolean;
+  /** The service tier that is asked for; `dearest`: it is not known here. */
+  readonly speed: 'usual' | 'fast' | 'dearest';
   /** What of the input it asks to keep in the provider's cache, and for how long. */
   readonly cacheTtl: 'none' | '5m' | '1h';
   /** That may be made. */
@@ -50,7 +51,7 @@ export const NO_MODEL: BoundedCall = {
   inputs: 1,
   turns: 1,
   refers: false,
-  fast: false,
+  speed: 'usual',
   cacheTtl: 'none',
   videoSeconds: 0,
   images: 0,
@@ -73,7 +74,7 @@ const PICO_PER_CONTAINER = 30_000_000_000;
 
 /** Nano-dollars. `vendor`: whose formulas for images and caches hold; null = not known. */
 export function boundNanos(plan: PricePlan, vendor: Vendor | null, call: BoundedCall): number {
-  const { bytesIn, heardSeconds, tokensOut, videoSeconds, images, fast } = call;
+  const { bytesIn, heardSeconds, tokensOut, videoSeconds, images } = call;
   if (heardSeconds === null && plan.picoPerAudioSecond > 0) return Number.MAX_SAFE_INTEGER;
   const tokensIn = inputTokens(plan, vendor, call.model ?? '', call);
   let inRate = 0;
@@ -90,12 +91,17 @@ export function boundNanos(plan: PricePlan, vendor: Vendor | null, call: Bounded
   const drawnPico = plan.picoPerImage === null ? 0 : images * dearestImagePico(plan.picoPerImage);
   const toolsPico =
     call.toolUses * Math.max(plan.picoPerWebSearch, PICO_PER_SEARCH_MAX) + call.containers * PICO_PER_CONTAINER;
-  const { tiers } = plan;
   // Whatever tier and region the answer turns out to have.
-  const percent = ((fast ? Math.max(100, tiers.priority, tiers.fast) : 100) * Math.max(100, tiers.us)) / 100;
+  const percent = (speedPercent(plan, call) * Math.max(100, plan.tiers.us)) / 100;
   const tokensPico = ((tokensIn * inRate + tokensOut * outRate) * percent) / 100;
   const pico = tokensPico + heardPico + videoPico + spokenPico + drawnPico + toolsPico;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(pico / PICO_PER_NANO));
+}
+
+function speedPercent({ tiers }: PricePlan, { speed }: BoundedCall): number {
+  if (speed === 'usual') return 100;
+  const fast = Math.max(100, tiers.priority, tiers.fast);
+  return speed === 'fast' ? fast : Math.max(fast, tiers.ultrafast);
 }
 
 /** What is known is counted; what is not fills the window of each input, at each turn. */

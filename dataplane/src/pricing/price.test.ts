@@ -133,6 +133,7 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     // Flex is half, priority twice: 1000×250 + 100×2000 = 450 000
     ['flex', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'flex' }), 225_000],
     ['priority', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'priority' }), 900_000],
+    ['ultrafast', openai, usage('gpt-5-mini', { inUncached: 1000, out: 100 }, { serviceTier: 'ultrafast' }), 2_700_000],
     // GPT-5.5 in fast mode: $12.50 / $75 instead of $5 / $30
     ['gpt-5.5 fast', openai, usage('gpt-5.5', { inUncached: 1000, out: 100 }, { serviceTier: 'fast' }), 20_000_000],
     // Fable 5.2 $8, hit $0.20, $40
@@ -472,11 +473,11 @@ describe('price: the most that a call can cost', () => {
         count,
         count,
         count,
-        fc.constantFrom('flex', 'priority', null),
+        fc.constantFrom('flex', 'priority', 'ultrafast', null),
         (inUncached, cacheRead, out, serviceTier) => {
           const reading = usage('gpt-5-mini', { inUncached, cacheRead, out }, { serviceTier });
-          const fast = serviceTier === 'priority';
-          const most = bound({ tokensIn: inUncached + cacheRead, tokensOut: out, fast });
+          const speed = serviceTier === 'priority' ? 'fast' : serviceTier === 'ultrafast' ? 'dearest' : 'usual';
+          const most = bound({ tokensIn: inUncached + cacheRead, tokensOut: out, speed });
           expect(table().costOf({ upstream: openai, reading }).costNanos).toBeLessThanOrEqual(most);
         },
       ),

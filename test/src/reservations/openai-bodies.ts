@@ -52,7 +52,7 @@ const audioPart: Arbitrary<object> = fc.oneof(
 const functionTool: Arbitrary<object> = fc
   .record({ name: id('tool_'), description: text })
   .map((tool) => ({ type: 'function', function: { ...tool, parameters: { type: 'object', properties: {} } } }));
-const openAiTier = optional({ service_tier: of('auto', 'default', 'flex', 'priority', 'fast') });
+const openAiTier = optional({ service_tier: of('auto', 'default', 'flex', 'priority', 'fast', 'ultrafast') });
 
 const userMessage = (part: Arbitrary<object>): Arbitrary<object> =>
   fc.oneof(text, repeated(part, 8)).map((content) => ({ role: 'user', content }));

@@ -263,7 +263,7 @@ function readingsOf(call: VendorCall, { prompt, tokensOut, outKind, extras }: Wo
  */
 function tierOf({ vendor, body }: VendorCall): string | null {
   const tier = body.service_tier;
-  return vendor === 'openai' && (tier === 'priority' || tier === 'fast') ? tier : null;
+  return vendor === 'openai' && (tier === 'priority' || tier === 'fast' || tier === 'ultrafast') ? tier : null;
 }
 
 /** Forms carry numbers as text. */
