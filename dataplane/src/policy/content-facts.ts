@@ -140,7 +140,8 @@ export class ContentFacts {
 
   #isWhole({ values }: WalkedObject, type: string): boolean {
     if (SELF_CONTAINED.has(type)) return true;
-    return type === 'reasoning' ? values.has('encrypted_content') : type === '' && values.has('role');
+    const own = (member: string): boolean => values.get(member)?.isRespelled === false;
+    return type === 'reasoning' ? own('encrypted_content') : type === '' && own('role');
   }
 
   #addCaching(object: WalkedObject): void {
@@ -195,7 +196,8 @@ export class ContentFacts {
   }
 
   #text(object: WalkedObject, member: string): string | null {
-    return stringAt(this.#body, object.values.get(member));
+    const span = object.values.get(member);
+    return span?.isRespelled ? null : stringAt(this.#body, span);
   }
 
   /** The first characters of a string, decoded. */

@@ -42,6 +42,10 @@ test.each([
   [CHAT, { messages: [{ cache_control: { type: 'ephemeral' } }] }, { cacheTtl: '5m' }],
   [CHAT, { tools: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, { cache_control: {} }] }, { cacheTtl: '1h' }],
   [CHAT, { input: [{ content: [{ file_id: 'file_1' }] }] }, { refers: true }],
+  // A provider that minds the case reads a reference here.
+  ['/v1/responses', { input: [{ Type: 'message', id: 'msg_1' }] }, { refers: true }],
+  ['/v1/responses', { input: [{ Role: 'user', id: 'msg_1' }] }, { refers: true }],
+  ['/v1/responses', { input: [{ type: 'reasoning', id: 'rs_1', Encrypted_Content: 'x' }] }, { refers: true }],
 ])('hold facts: %s %j', (path, body, facts) => {
   expect(of(body, path)).toMatchObject(facts);
 });
@@ -51,6 +55,20 @@ test('hold facts: an image in the body is no text, and what only the provider ca
   expect(of({ input: [{ type: 'input_image', image_url: url }] })).toMatchObject({ imagesIn: 1, textTokens: 47 });
   const signed = { messages: [{ content: [{ type: 'thinking', signature: 'A'.repeat(998) }] }] };
   expect(of(signed)).toMatchObject({ textTokens: JSON.stringify(signed).length + 3 * 1_000 });
+});
+
+test('hold facts: a smaller container counts in its own spelling only', () => {
+  const container = (limit: object) => ({ max_tool_calls: 1, tools: [{ type: 'code_interpreter', container: limit }] });
+  expect(of(container({ memory_limit: '4g' }))).toMatchObject({ hosted: { containers: 4 } });
+  expect(of(container({ Memory_Limit: '4g' }))).toMatchObject({ hosted: { containers: 64 } });
+});
+
+test('hold facts: names that differ in case only are clear where no provider reads them', () => {
+  const properties = { id: {}, ID: {}, type: {}, Type: {} };
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', input: { url: 'x', URL: 'y' } }] };
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties } } }];
+  const body = { max_tokens: 5, messages: [call], tools, metadata: { id: '1', ID: '2' } };
+  expect(of(body, '/v1/messages')).toMatchObject({ outputTokensMax: 5 });
 });
 
 test('hold facts: a suffix stands behind each prompt', () => {
@@ -75,6 +93,18 @@ test.each([
   [{ max_tokens: -1 }],
   [{ n: '2' }],
   [{ n: 1, N: 2 }],
+  [{ MAX_TOKENS: 5 }],
+  [{ ' max_tokens': 5 }],
+  // Read by a provider that minds the case: the second spelling.
+  [
+    {
+      max_tool_calls: 1,
+      tools: [{ type: 'code_interpreter', container: { MEMORY_LIMIT: '1g', memory_limit: '64g' } }],
+    },
+  ],
+  [{ messages: [{ content: [{ type: 'document', source: { Type: 'text', type: 'url', url: 'https://a' } }] }] }],
+  [{ input: [{ Type: 'message', type: 'item_reference', id: 'msg_1' }] }],
+  [{ messages: [{ content: [{ text: 'x', cache_control: { TTL: '5m', ttl: '1h' } }] }] }],
   [['max_tokens']],
 ])('hold facts: %j states no clear maximum', (body) => {
   expect(of(body)).toBe('odd');
@@ -86,10 +116,16 @@ test.each([
   [{ plugins: [{ id: 'web' }] }],
   [{ mcp_servers: [{}] }],
   [{ tools: [{ type: 7 }] }],
+  [{ tools: [{ TYPE: 'function' }] }],
+  [{ tools: [{ Type: 'function', type: 'image_generation' }] }],
   [{ prompt: { id: 'pmpt_1' } }],
   [{ multi_agent: { enabled: true } }],
   [{ multi_agent: { max_concurrent_subagents: 1 } }],
   [{ multi_agent: true }],
+  [{ multi_agent: { ENABLED: false } }],
+  [{ multi_agent: { Enabled: false, enabled: true } }],
+  [{ MAX_TOOL_CALLS: 1, tools: [{ type: 'web_search' }] }],
+  [{ tools: [{ type: 'web_search_20250305', Max_Uses: 1 }] }],
 ])('hold facts: nothing bounds %j', (body) => {
   expect(of(body)).toBe('unbounded');
 });

@@ -89,16 +89,29 @@ export function holdFacts(body: Buffer, path: string): HoldFacts | HoldProblem {
   const content = new ContentFacts(body);
   const tools: WalkedObject[] = [];
   let document: WalkedObject | null = null;
+  let isOdd = false;
   walkJson(body, {
     watched: WATCHED,
     ignores: ignoresContent,
     ended(object) {
       content.add(object);
+      isOdd ||= object.isOdd && isRead(object);
       if (object.parent === null) document = object;
       else if (object.parent.parent === null && object.name === 'tools') tools.push(object);
     },
   });
-  return document === null ? 'odd' : documentFacts(body, path, document, content, tools);
+  const facts = document === null ? 'odd' : documentFacts(body, path, document, content, tools);
+  return isOdd && facts !== 'unbounded' ? 'odd' : facts;
+}
+
+/**
+ * A provider may give a meaning to the object's members, so two spellings of a name are not clear. In what is ignored only
+ * the tools and the objects right in them are read: names in schemas and in metadata are free.
+ */
+function isRead({ ignored, root, parent }: WalkedObject): boolean {
+  if (!ignored) return true;
+  const outer = parent?.parent ?? null;
+  return root === 'tools' && (outer === null || outer.parent === null);
 }
 
 function documentFacts(
@@ -120,11 +133,10 @@ function documentFacts(
   if (objects.has('prompt')) return 'unbounded';
   const hosted = hostedTools(body, document, tools);
   if (hosted === null) return 'unbounded';
-  if (document.isOdd) return 'odd';
   const stated = maximaOf(path)
     .map((member) => values.get(member))
     .filter((span) => span !== undefined);
-  const maxima = stated.map((span) => integerAt(body, span));
+  const maxima = stated.map((span) => (span.isRespelled ? Number.NaN : integerAt(body, span)));
   const answers = ['n', 'best_of'].map((member) => integerAt(body, values.get(member), 1));
   const partialImages = integerAt(body, values.get('partial_images'), 0);
   if (maxima.length > 1 || [...maxima, ...answers, partialImages].includes(Number.NaN)) return 'odd';
@@ -181,10 +193,10 @@ const RAW_BYTES_MAX = 16;
 const rawAt = (body: Buffer, { start, end }: JsonSpan): string =>
   body.toString('latin1', start, Math.min(end, start + RAW_BYTES_MAX));
 
-/** Undefined: the object or its member is missing. */
+/** Undefined: the object or its member, in its own spelling, is missing. */
 function rawMember(body: Buffer, object: WalkedObject | undefined, member: string): string | undefined {
   const span = object?.values.get(member);
-  return span === undefined ? undefined : rawAt(body, span);
+  return span === undefined || span.isRespelled ? undefined : rawAt(body, span);
 }
 
 function speedOf(body: Buffer, span: JsonSpan | undefined): ServiceSpeed {

@@ -46,7 +46,8 @@ export function hostedTools(body: Buffer, document: WalkedObject, tools: readonl
   let containers = 0;
   let isHosted = false;
   for (const tool of tools) {
-    const type = stringAt(body, tool.values.get('type')) ?? (tool.values.has('type') ? '?' : 'custom');
+    const span = tool.values.get('type');
+    const type = span === undefined ? 'custom' : ((span.isRespelled ? null : stringAt(body, span)) ?? '?');
     if (OF_AGENT.test(type)) {
       if (type.includes('_')) ownTools++;
       continue;
@@ -73,11 +74,12 @@ function gigabytesOf(body: Buffer, tool: WalkedObject): number {
   const container = tool.objects.get('container');
   const limit = container?.values.get('memory_limit');
   if (limit === undefined) return container === undefined ? MEMORY_GIGABYTES_MAX : 1;
-  return MEMORY_GIGABYTES[stringAt(body, limit) ?? ''] ?? MEMORY_GIGABYTES_MAX;
+  const gigabytes = limit.isRespelled ? '' : (stringAt(body, limit) ?? '');
+  return MEMORY_GIGABYTES[gigabytes] ?? MEMORY_GIGABYTES_MAX;
 }
 
 function integerAt(body: Buffer, span: JsonSpan | undefined): number | null {
-  if (span === undefined) return null;
+  if (span === undefined || span.isRespelled) return null;
   const text = body.toString('latin1', span.start, Math.min(span.end, span.start + 8));
   return INTEGER.test(text) ? Number(text) : null;
 }

@@ -10,6 +10,8 @@
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
+  /** Its member is not spelled as it is looked for, once decoded: a provider that minds the case does not read it. */
+  readonly isRespelled?: boolean;
 }
 
 /** Most objects have nothing that is looked for: these stand for it and are never changed. */
@@ -33,6 +35,7 @@ export class WalkedObject {
   isOdd = false;
   /** The member whose value is being read. */
   member = '';
+  isRespelled = false;
   valueStart = -1;
 
   constructor(parent: WalkedObject | null, ignored: boolean) {
@@ -69,7 +72,9 @@ export function walkJson(body: Buffer, { watched, ignores, ended }: WalkOptions)
     if (byte === QUOTE) {
       const close = stringEnd(body, at + 1);
       if (expectsName) {
-        current!.member = nameAt(body, at, close + 1);
+        const name = stringAt(body, { start: at, end: close + 1 }) ?? '';
+        current!.member = name.toLowerCase().trim();
+        current!.isRespelled = name !== current!.member;
         expectsName = false;
       }
       at = close;
@@ -105,7 +110,7 @@ export function walkJson(body: Buffer, { watched, ignores, ended }: WalkOptions)
 }
 
 function endValue(body: Buffer, object: WalkedObject, at: number, watched: ReadonlySet<string>): void {
-  const { member } = object;
+  const { member, isRespelled } = object;
   let start = object.valueStart;
   object.valueStart = -1;
   if (start === -1 || !watched.has(member)) return;
@@ -115,7 +120,7 @@ function endValue(body: Buffer, object: WalkedObject, at: number, watched: Reado
   if (body[start] === 0x6e) return; // null
   if (object.values === NO_VALUES) object.values = new Map();
   if (object.values.has(member)) object.isOdd = true;
-  else object.values.set(member, { start, end });
+  else object.values.set(member, { start, end, isRespelled });
 }
 
 /** Items of the array at `span`: strings, and arrays and objects; 0 where no array is there. */
@@ -140,11 +145,6 @@ export function stringAt(body: Buffer, span: JsonSpan | undefined, bytesMax = NA
   if (span === undefined || body[span.start] !== QUOTE || span.end - span.start > bytesMax) return null;
   const text = body.toString('utf8', span.start, span.end);
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
-}
-
-/** Lower case; `''` for a name that is longer than any that is looked for. */
-function nameAt(body: Buffer, start: number, end: number): string {
-  return stringAt(body, { start, end })?.toLowerCase().trim() ?? '';
 }
 
 /** Index of the quote that ends the string whose first byte is at `from`. */

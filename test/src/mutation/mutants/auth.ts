@@ -478,10 +478,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/members/service.ts',
-      find: `    await this.throttle.count(recipient, RECIPIENT_MAX, RECIPIENT_WINDOW_S, 'invitations to this address');
-`,
-      put: `    void recipient;
-`,
+      find: '    await this.throttle.count(`invited:${recipient}`, RECIPIENT_MAX, RECIPIENT_WINDOW_S, what);\n',
+      put: '',
       bug: 'many organizations flood one mailbox',
       tests: ['test/src/controlplane/invitation-limits.test.ts'],
     },

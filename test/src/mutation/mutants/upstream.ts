@@ -311,7 +311,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: 'dataplane/src/http1/http1-connection.ts',
-      find: 'if (!this.#isSent) this.#closes = true;',
+      find: 'if (!this.sentWhole) this.#closes = true;',
       put: '',
       bug: 'a call follows an answer that began before the request was sent',
     },
