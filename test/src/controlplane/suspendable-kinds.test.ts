@@ -12,8 +12,9 @@ const FIGURES = 'how providers were doing';
 const EXEMPT: Readonly<Record<string, string>> = {
   agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
   audit_entries: 'the record of what was done',
+  booked_files: BOOKED,
   booked_lines: BOOKED,
-  circuits: FIGURES,
+  circuits: 'how providers were doing, and a hold, which ends within a day',
   circuit_outcomes: FIGURES,
   circuit_successes: FIGURES,
   device_logins: 'an approval holds by the session version of its user, or by a membership: both end',
@@ -22,6 +23,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   events: 'facts; webhooks and mails that would carry them are suspended',
   idempotency_keys: 'answers to a caller, who is authenticated again',
   month_spend: BOOKED,
+  organization_deletions: 'the record of what was deleted, which owners of that time read',
   poison_records: BOOKED,
   projects: 'groups agents',
   rejections_hourly: BOOKED,
