@@ -57,8 +57,9 @@ export class ProjectService {
       const agents = await store.countAgents(tx, actor.orgId, id);
       if (agents === null) throw new NotFound('project');
       if (agents > 0) throw new Conflict(`the project still has ${agents} agents: delete them first`);
-      await store.deleteProject(tx, actor.orgId, id);
+      // Before the deletion, which also deletes the management tokens of the project: the actor may be one of them.
       await recordAudit(tx, actor, 'project.delete', { type: 'project', id }, {});
+      await store.deleteProject(tx, actor.orgId, id);
     });
   }
 }

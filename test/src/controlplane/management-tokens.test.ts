@@ -139,6 +139,16 @@ test('the trail names the token, and can be asked for it', async () => {
   ]);
 });
 
+test('a token of one project deletes that project, and itself with it', async () => {
+  const owner = await plane().member('owner');
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'Short-lived' })).body.project.id;
+  const token = await tokenOf(owner, { projectId });
+  expect((await token.call('DELETE', `/v1/projects/${projectId}`)).status).toBe(200);
+  expect((await token.call('GET', '/v1/projects')).status).toBe(401);
+  const { entries } = (await owner.call('GET', `/v1/audit?targetId=${projectId}&action=project.delete`)).body;
+  expect(entries).toMatchObject([{ actor: { tokenId: token.id } }]);
+});
+
 test('use is written down, at most once a minute', async () => {
   const owner = await plane().member('owner');
   const token = await tokenOf(owner);
