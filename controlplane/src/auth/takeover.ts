@@ -44,10 +44,10 @@ export async function takeOver(tx: Tx, user: TakenOver, ip: string): Promise<Sus
   return suspended;
 }
 
-/** The person can log in: an account without any organization gets one. */
+/** The person can log in, also later: an account without any organization but those that are being deleted gets one. */
 export async function ensureOrganization(tx: Tx, user: TakenOver, ip: string): Promise<void> {
-  const [first] = await store.listOrganizations(tx, user.id);
-  if (first !== undefined) return;
+  const organizations = await store.listOrganizations(tx, user.id);
+  if (organizations.some(({ purgeAt }) => purgeAt === undefined)) return;
   const { id } = await foundOrganization(tx, user, OWN_ORGANIZATION, ip);
   await store.setActiveOrg(tx, user.id, id);
 }

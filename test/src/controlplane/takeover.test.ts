@@ -310,6 +310,21 @@ test('takeover: an organization whose founder is not its owner any more is left,
   expect((await second.call('GET', '/v1/audit?action=member.leave')).body.total).toBe(1);
 });
 
+test('takeover: an organization that is being deleted is not the only one of the account', async () => {
+  const email = newEmail();
+  const stranger = await signup(email);
+  const second = await plane.member('owner', stranger.orgId);
+  const doomed = (await stranger.call('POST', '/v1/orgs', { name: 'Doomed' })).body.org.id;
+  const there = bearer((await stranger.call('POST', '/v1/auth/switch-org', { orgId: doomed })).body.token);
+  expect((await there.call('DELETE', `/v1/orgs/${doomed}`, { password: PASSWORD })).status).toBe(200);
+  expect((await second.call('PATCH', `/v1/members/${stranger.userId}`, { role: 'admin' })).status).toBe(200);
+  await reset(email);
+  const owner = await login(email, RIGHTFUL);
+  const { body } = await owner.call('GET', '/v1/me');
+  expect(body.orgs).toMatchObject([{ id: doomed }, { name: 'My organization', role: 'owner' }]);
+  expect(body.orgId).toBe(body.orgs[1].id);
+});
+
 test('takeover: suspended secrets are rotated with the master keys', async () => {
   const email = newEmail();
   const stranger = await signup(email);
