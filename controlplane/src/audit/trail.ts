@@ -62,9 +62,10 @@ const heldAuthority = (
   }
   // A token from before sessions were rows: no row of its own to lock.
   if (session === null) return tx`select 1 from memberships m where ${member} for share of m`;
+  // The session first, as in auth/takeover.ts, which ends sessions before memberships: the other order could deadlock.
   return tx`
     select 1 from memberships m join sessions s on s.user_id = m.user_id
-     where ${member} and s.id = ${session.id} for share of m for key share of s`;
+     where ${member} and s.id = ${session.id} for key share of s for share of m`;
 };
 
 async function rejectFormerActor(tx: Tx, actor: Actor): Promise<never> {

@@ -207,9 +207,10 @@ export class AuthService {
       const user = await store.loadUser(tx, actor.userId);
       const role = await store.holdMembership(tx, orgId, actor.userId);
       if (user === null || role === null) throw new NotFound('organization');
+      // The account is locked before the session, as by a change of the password: the other order could deadlock.
+      await store.setActiveOrg(tx, actor.userId, orgId);
       const there = { ...actor, orgId, role };
       await recordAudit(tx, there, 'session.create', { type: 'user', id: actor.userId }, {});
-      await store.setActiveOrg(tx, actor.userId, orgId);
       return this.sessions.move(tx, actor, user, orgId, client);
     });
   }

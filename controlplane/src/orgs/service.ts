@@ -41,7 +41,7 @@ export class OrganizationService {
   async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationSettings['org']> {
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {
-      const before = await store.lockOrganization(tx, id);
+      const before = await store.lockSettings(tx, id);
       if (before === null) throw new NotFound('organization');
       const after = { ...before, ...patch };
       await store.updateOrganization(tx, id, after);

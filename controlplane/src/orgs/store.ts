@@ -24,8 +24,15 @@ export async function loadOrganization(sql: Sql, id: string): Promise<Organizati
   return row ?? null;
 }
 
+/** Until the transaction ends, no row that refers to the organization is written, and no other transaction locks it. */
 export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow | null> {
   const [row] = await tx<OrganizationRow[]>`${selectOrganization(tx, id)} for update`;
+  return row ?? null;
+}
+
+/** As {@link lockOrganization}, but other transactions go on to write rows that refer to the organization. */
+export async function lockSettings(tx: Tx, id: string): Promise<OrganizationRow | null> {
+  const [row] = await tx<OrganizationRow[]>`${selectOrganization(tx, id)} for no key update`;
   return row ?? null;
 }
 

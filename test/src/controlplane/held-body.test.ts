@@ -177,3 +177,51 @@ test('a removal waits for a management token that passed its last check, and del
   expect((await removal).status).toBe(200);
   expect((await owner.call('GET', '/v1/management-tokens')).body.total).toBe(0);
 });
+
+test('a call that waits for the end of its session keeps nothing locked that the end needs', async () => {
+  const { sql } = plane().database;
+  const owner = await plane().member('owner');
+  const { orgId, userId } = owner;
+  // As when the account passes to its mailbox (auth/takeover.ts): sessions end first, then memberships and all else.
+  const release = await holdLock(sql, (tx) => tx`delete from sessions where user_id = ${userId}`);
+  const calls = [
+    owner.call('POST', '/v1/projects', { name: 'P' }),
+    owner.call('PATCH', `/v1/orgs/${orgId}`, { name: 'New' }),
+  ];
+  await expect.poll(() => lockWaiters(sql)).toBe(calls.length);
+  const free = await sql`
+    select 1 from memberships where org_id = ${orgId} and user_id = ${userId} for update skip locked`;
+  const referable = await sql`select 1 from organizations where id = ${orgId} for key share skip locked`;
+  await release();
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([401, 401]);
+  expect([free.length, referable.length]).toEqual([1, 1]);
+});
+
+test('a deletion of the organization that waits for the end of its session does not hold the organization', async () => {
+  const { sql } = plane().database;
+  const { body } = await plane().call('POST', '/v1/auth/signup', {
+    body: { email: `${randomUUID()}@example.org`, password: 'a long enough password', name: 'A', orgName: 'A' },
+  });
+  const { token, user, org } = body;
+  expect((await plane().call('POST', '/v1/orgs', { token, body: { name: 'Other' } })).status).toBe(201);
+  const release = await holdLock(sql, (tx) => tx`delete from sessions where user_id = ${user.id}`);
+  const call = plane().call('DELETE', `/v1/orgs/${org.id}`, { token, body: { password: 'a long enough password' } });
+  await expect.poll(() => lockWaiters(sql)).toBe(1);
+  const free = await sql`select 1 from organizations where id = ${org.id} for key share skip locked`;
+  await release();
+  expect((await call).status).toBe(401);
+  expect(free).toHaveLength(1);
+});
+
+test('a switch of the organization that waits for its account does not hold its session', async () => {
+  const { sql } = plane().database;
+  const owner = await plane().member('owner');
+  // As when the password changes: the account first, then the sessions.
+  const release = await holdLock(sql, (tx) => tx`select 1 from users where id = ${owner.userId} for no key update`);
+  const call = owner.call('POST', '/v1/auth/switch-org', { orgId: owner.orgId });
+  await expect.poll(() => lockWaiters(sql)).toBe(1);
+  const free = await sql`select 1 from sessions where user_id = ${owner.userId} for update skip locked`;
+  await release();
+  expect((await call).status).toBe(200);
+  expect(free).toHaveLength(1);
+});
