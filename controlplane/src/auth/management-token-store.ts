@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.js';
+import { Conflict } from '../domain/errors.js';
 import type { Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 
@@ -48,13 +49,16 @@ export async function loadToken(sql: Sql, orgId: string, id: string): Promise<Ma
   return row ?? null;
 }
 
+/** Waits for a deletion of the organization that is under way, and throws where it came first: no token outlives it. */
 export async function insertToken(tx: Tx, token: NewManagementToken): Promise<ManagementTokenRow> {
   const { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy, expiresAt } = token;
   const [row] = await tx<ManagementTokenRow[]>`
     insert into management_tokens (id, org_id, project_id, name, role, token_prefix, token_hash, created_by, expires_at)
-    values (${id}, ${orgId}, ${projectId}, ${name}, ${role}, ${tokenPrefix}, ${tokenHash}, ${createdBy}, ${expiresAt})
+    select ${id}, ${orgId}, ${projectId}, ${name}, ${role}, ${tokenPrefix}, ${tokenHash}, ${createdBy}, ${expiresAt}
+      from organizations where id = ${orgId} and purge_at is null for key share
     returning ${columns(tx)}`;
-  return row!;
+  if (row === undefined) throw new Conflict('the organization is being deleted: it gets no management tokens any more');
+  return row;
 }
 
 /** Takes turns with other writers of the organization's tokens. */

@@ -1,6 +1,7 @@
 import { containing } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
+import { Conflict } from '../domain/errors.js';
 import type { Role } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 
@@ -124,13 +125,18 @@ export interface NewInvitation {
   readonly lifetimeS: number;
 }
 
-/** A new invitation of the same address replaces the old one: only the newest mail works. */
+/**
+ * A new invitation of the same address replaces the old one: only the newest mail works. Throws where the organization is
+ * being deleted, which {@link lockMembers} waited for: no invitation outlives that.
+ */
 export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
   const { id, orgId, email, role, tokenHash, invitedBy, linkShown, lifetimeS } = invitation;
   await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
-  await tx`
+  const inserted = await tx`
     insert into invitations (id, org_id, email, role, token_hash, invited_by, link_shown, expires_at)
-    values (${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${linkShown}, now() + make_interval(secs => ${lifetimeS}))`;
+    select ${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${linkShown}, now() + make_interval(secs => ${lifetimeS})
+      from organizations where id = ${orgId} and purge_at is null`;
+  if (inserted.count === 0) throw new Conflict('the organization is being deleted: it gets no invitations any more');
 }
 
 export interface InvitationRow {

@@ -4,6 +4,7 @@ import { createLogger } from '@acg/base/log';
 import { purgeDue } from '@acg/controlplane/orgs/deletion';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
+import { holdLock, lockWaiters } from '../held-lock.js';
 import { watchControlPlane } from '../link/watched-cache.js';
 import { until } from '../until.js';
 import { startReceiver } from '../webhooks/receiver.js';
@@ -117,6 +118,21 @@ test('delete: a key that is made at the same time does not outlive it', async ()
     expect(answers.filter(({ status }) => ![200, 201, 403, 409].includes(status))).toEqual([]);
     expect(await sql()`select 1 from api_keys where org_id = ${ada.orgId} and revoked_at is null`).toEqual([]);
   }
+});
+
+test.each([
+  ['a management token', '/v1/management-tokens', { name: 'CI', role: 'admin' }],
+  ['an invitation', '/v1/members', { email: 'late@example.org', role: 'viewer' }],
+])('delete: %s that is made at the same time does not outlive it', async (_what, path, body) => {
+  const ada = await owner();
+  const release = await holdLock(sql(), async (tx) => {
+    await tx`select 1 from organizations where id = ${ada.orgId} for update`;
+    await tx`update organizations set purge_at = now() + interval '7 days' where id = ${ada.orgId}`;
+  });
+  const call = ada.call('POST', path, body);
+  await expect.poll(() => lockWaiters(sql())).toBe(1);
+  await release();
+  expect((await call).status).toBe(409);
 });
 
 test('restore: by any owner, with everything but the tokens; both are in the trail', async () => {
