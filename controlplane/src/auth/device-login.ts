@@ -8,14 +8,13 @@ import { clientNetwork } from '@acg/base/client-network';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { Conflict, Forbidden, InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../domain/errors.js';
 import { type Actor, atLeast, type Role } from '../http/access.js';
 import type { Mailer } from '../mail/mailer.js';
 import { deviceMail } from '../mail/messages.js';
 import * as devices from './device-store.js';
 import type { LoginReply, OrganizationWithRole } from './schema.js';
-import { holdSession } from './session-store.js';
-import { type Client, ENDED, type Sessions } from './sessions.js';
+import { assertSession, type Client, type Sessions } from './sessions.js';
 import * as store from './store.js';
 import type { Throttle } from './throttle.js';
 
@@ -132,7 +131,7 @@ export class DeviceLogin {
     await this.throttle.count(`device-code:${actor.userId}`, CODES_MAX, WINDOW_S, 'device codes');
     const result = await this.sql.begin(async (tx) => {
       // Before its user's version is read: one that ends now has not let in a session of after its end.
-      if (!(await holdSession(tx, session.id))) throw new Unauthenticated(ENDED);
+      await assertSession(tx, actor);
       const device = await devices.lockPending(tx, hashUserCode(userCode));
       if (device === null) throw new NotFound('device code: it is mistyped, used or older than 10 minutes');
       return work(tx, device);

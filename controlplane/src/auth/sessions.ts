@@ -159,6 +159,12 @@ export class Sessions {
   }
 }
 
+/** Throws {@link Unauthenticated} where the actor's session has ended. Until the transaction ends, it cannot. */
+export async function assertSession(tx: Tx, { session }: Pick<Actor, 'session'>): Promise<void> {
+  // A token from before sessions were rows has none.
+  if (session !== null && !(await store.holdSession(tx, session.id))) throw new Unauthenticated(ENDED);
+}
+
 const user = ({ userId, email }: Actor) => ({ id: userId, email });
 
 const present = (row: store.SessionRow, actor: Actor): SessionInfo => ({

@@ -7,10 +7,9 @@ import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/trail.js';
 import type { AuthService } from '../auth/service.js';
-import { holdSession } from '../auth/session-store.js';
-import { ENDED } from '../auth/sessions.js';
-import type { Sql, Tx } from '../db/sql.js';
-import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
+import { assertSession } from '../auth/sessions.js';
+import type { Sql } from '../db/sql.js';
+import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/access.js';
 import type { Listed, Page } from '../http/pagination.js';
 import type { Mailer } from '../mail/mailer.js';
@@ -40,7 +39,7 @@ export class OrganizationDeletions {
     if (orgId !== actor.orgId) throw new NotFound('organization');
     await this.auth.confirmPassword(actor, password);
     const done = await this.sql.begin(async (tx) => {
-      await holdActor(tx, actor);
+      await assertSession(tx, actor); // before the organization is locked, as in a takeover: else they could deadlock
       const org = await store.lockOrganization(tx, orgId);
       if (org === null) throw new NotFound('organization');
       if (org.purgeAt !== null) throw new Conflict('this organization is being deleted already');
@@ -71,7 +70,7 @@ export class OrganizationDeletions {
   /** By an owner, from whatever organization the session is in. Revoked tokens stay revoked. */
   async restore(actor: Actor, orgId: string): Promise<void> {
     const { org, owners, by } = await this.sql.begin(async (tx) => {
-      await holdActor(tx, actor);
+      await assertSession(tx, actor); // before the organization is locked, as in a takeover: else they could deadlock
       const found = await store.lockOrganization(tx, orgId);
       const role = await store.loadRole(tx, orgId, actor.userId);
       if (found === null || role === null) throw new NotFound('organization');
@@ -98,14 +97,6 @@ export class OrganizationDeletions {
     const { rows, total } = await deletions.listDeletions(this.sql, actor.userId, page);
     return { rows: rows.map(present), total };
   }
-}
-
-/**
- * Locks the session before the organization, as a takeover of the account does (auth/takeover.ts): the other order could
- * deadlock. Throws {@link Unauthenticated} where the session has ended.
- */
-async function holdActor(tx: Tx, { session }: Actor): Promise<void> {
-  if (session !== null && !(await holdSession(tx, session.id))) throw new Unauthenticated(ENDED);
 }
 
 /** Deletes what is due, each organization in a transaction of its own: one that fails does not hold up the others. */

@@ -2,6 +2,7 @@
 import { recordAudit } from '../audit/trail.js';
 import { foundOrganization } from '../auth/found-organization.js';
 import type { OrganizationWithRole } from '../auth/schema.js';
+import { assertSession } from '../auth/sessions.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor, Role } from '../http/access.js';
@@ -25,6 +26,7 @@ export class OrganizationService {
       if ((await store.countCreatedBy(tx, actor.userId)) >= CREATED_MAX) {
         throw new Conflict(`you have made ${CREATED_MAX} organizations already: delete one first`);
       }
+      await assertSession(tx, actor);
       const founder = { id: actor.userId, email: actor.email };
       return { ...(await foundOrganization(tx, founder, name, actor.ip)), role: 'owner' as const };
     });

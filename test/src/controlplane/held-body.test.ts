@@ -225,3 +225,15 @@ test('a switch of the organization that waits for its account does not hold its 
   expect((await call).status).toBe(200);
   expect(free).toHaveLength(1);
 });
+
+test('an organization is not created by a session that ended while the call waited', async () => {
+  const { sql } = plane().database;
+  const { userId, call } = await plane().member('owner');
+  const release = await holdLock(sql, (tx) => tx`select 1 from users where id = ${userId} for no key update`);
+  const created = call('POST', '/v1/orgs', { name: 'Late' });
+  await expect.poll(() => lockWaiters(sql)).toBe(1);
+  await sql`delete from sessions where user_id = ${userId}`;
+  await release();
+  expect((await created).status).toBe(401);
+  expect(await sql`select 1 from organizations where created_by = ${userId}`).toEqual([]);
+});
