@@ -93,10 +93,11 @@ export class ContentFacts {
   /** Documents are cut into sentences that can be cited, which adds tokens. */
   cites = false;
   readonly #body: Buffer;
-  readonly #room = new InflateRoom();
+  readonly #room: InflateRoom;
 
   constructor(body: Buffer) {
     this.#body = body;
+    this.#room = new InflateRoom(body.length);
   }
 
   /** An object of the document, once it has ended. */

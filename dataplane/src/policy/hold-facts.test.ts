@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { pdfOf } from '../scan/testing/pdf-fixture.js';
 import { formFacts } from './form-facts.js';
 import { holdFacts } from './hold-facts.js';
 
@@ -83,6 +84,20 @@ test('hold facts: a text document is text, and twice as much where it is cited',
     { refers: false, textTokens: JSON.stringify(bodies[0]).length },
     { refers: false, textTokens: 2 * JSON.stringify(bodies[1]).length },
   ]);
+});
+
+test('hold facts: more tools than any vendor takes are not kept', () => {
+  const tools = (count: number) => ({ tools: Array.from({ length: count }, () => ({ name: 'x' })) });
+  expect(of(tools(10_000))).toMatchObject({ refers: false });
+  expect(of(tools(10_001))).toBe('odd');
+});
+
+test('hold facts: a small body is not inflated to megabytes', () => {
+  const data = pdfOf({ pages: 1, charsPerPage: 1_000_000 }).toString('base64');
+  const source = { type: 'base64', media_type: 'application/pdf', data };
+  expect(of({ messages: [{ content: [{ type: 'document', source }] }] }, '/v1/messages')).toMatchObject({
+    refers: true,
+  });
 });
 
 test.each([

@@ -36,7 +36,7 @@ export interface HoldFacts {
 /** What a call asks for: `dearest` is any tier that is not known here. */
 export type ServiceSpeed = 'usual' | 'fast' | 'dearest';
 
-/** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer. */
+/** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer; or there are too many tools. */
 type HoldProblem = 'unbounded' | 'odd';
 
 /**
@@ -50,6 +50,8 @@ const TOKENS_PER_OPAQUE_BYTE = 4;
  */
 const ADDED_TOKENS = 1_000;
 const TOKENS_PER_TOOL = 64;
+/** As many as Anthropic's tool search takes, and more than any other vendor. Each is kept while the body is read. */
+const TOOLS_MAX = 10_000;
 const FORMATS: readonly string[] = ['output_config', 'output_format', 'response_format'];
 /** Each sentence that can be cited has a mark of its own. */
 const CITED_RATIO = 2;
@@ -97,10 +99,12 @@ export function holdFacts(body: Buffer, path: string): HoldFacts | HoldProblem {
       content.add(object);
       isOdd ||= object.isOdd && isRead(object);
       if (object.parent === null) document = object;
-      else if (object.parent.parent === null && object.name === 'tools') tools.push(object);
+      else if (object.parent.parent === null && object.name === 'tools' && tools.length <= TOOLS_MAX)
+        tools.push(object);
     },
   });
-  const facts = document === null ? 'odd' : documentFacts(body, path, document, content, tools);
+  const facts =
+    document === null || tools.length > TOOLS_MAX ? 'odd' : documentFacts(body, path, document, content, tools);
   return isOdd && facts !== 'unbounded' ? 'odd' : facts;
 }
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { InflateRoom, pdfFacts } from './pdf-facts.js';
 import { pdfOf, streamOf } from './testing/pdf-fixture.js';
 
-const factsOf = (file: Buffer, room = new InflateRoom()) => pdfFacts(file, room);
+/** Of a request that is long enough for all that is inflated at most. */
+const fullRoom = () => new InflateRoom(1_000_000);
+const factsOf = (file: Buffer, room = fullRoom()) => pdfFacts(file, room);
 
 test('pdf: pages, and the strings that they draw', () => {
   const facts = factsOf(pdfOf({ pages: 10, charsPerPage: 3_000 }))!;
@@ -75,8 +77,26 @@ test.each([
 });
 
 test('pdf: all files of a request are inflated to so much together', () => {
-  const room = new InflateRoom();
+  const room = fullRoom();
   const file = pdfOf({ pages: 1, charsPerPage: 1_000_000 });
   const read = Array.from({ length: 5 }, () => factsOf(file, room) !== null);
   expect(read).toEqual([true, true, true, false, false]);
+});
+
+test('pdf: a small request is inflated to less than a long one', () => {
+  const file = pdfOf({ pages: 1, charsPerPage: 1_000_000 });
+  expect(file.length).toBeLessThan(10_000);
+  expect(factsOf(file, new InflateRoom(file.length))).toBeNull();
+  const usual = pdfOf({ pages: 10, charsPerPage: 3_000 });
+  expect(factsOf(usual, new InflateRoom(usual.length))).toEqual(factsOf(usual));
+});
+
+test.each([
+  ['contents', `<< /Contents [${'101 0 R '.repeat(20_001)}] >>`],
+  ['pages', `<< /Kids [${Array.from({ length: 20_001 }, (_, i) => `${i + 1_000} 0 R`).join(' ')}] >>`],
+  ['tables', Array.from({ length: 20_001 }, (_, i) => `<< /ToUnicode ${i + 1_000} 0 R >>`).join(' ')],
+])('pdf: more references to %s than any real file has are not followed', (_what, objects) => {
+  const room = fullRoom();
+  expect(factsOf(pdfOf({ pages: 1, charsPerPage: 100, more: [streamOf(60, objects, '/First 0 ')] }), room)).toBeNull();
+  expect(room.streams).toBe(fullRoom().streams - 1); // the object stream alone
 });

@@ -18,8 +18,16 @@ interface PdfFacts {
 const FILE_BYTES_MAX = 4_194_304;
 /** Of all streams of all files of one request. */
 const INFLATED_BYTES_MAX = 4_194_304;
+/**
+ * A few kilobytes can hold megabytes of deflated text, and reading them costs 20 ms for each megabyte. So a small request is
+ * inflated to less: real pages deflate to a tenth, a thirtieth at best.
+ */
+const INFLATED_BYTES_MIN = 262_144;
+const INFLATED_PER_BYTE = 32;
 const INFLATED_STREAMS_MAX = 2_000;
 const OBJECTS_MAX = 20_000;
+/** Of one kind: to pages, contents or tables. An object stream has room for hundreds of thousands. */
+const REFERENCES_MAX = 20_000;
 /** A glyph without a table stands for one character of three bytes at most, or for a ligature of three letters. */
 const GLYPH_BYTES = 3;
 /** UTF-16 in hex: four digits a unit, of which each makes three bytes of UTF-8 at most. */
@@ -45,8 +53,13 @@ interface PdfStream {
 
 /** What may still be inflated for the files of one request. */
 export class InflateRoom {
-  bytes = INFLATED_BYTES_MAX;
+  bytes: number;
   streams = INFLATED_STREAMS_MAX;
+
+  /** `bodyBytes`: of the request. */
+  constructor(bodyBytes: number) {
+    this.bytes = Math.min(INFLATED_BYTES_MAX, INFLATED_BYTES_MIN + INFLATED_PER_BYTE * bodyBytes);
+  }
 }
 
 /** Null: how much it makes a model read cannot be known. */
@@ -73,9 +86,11 @@ class PdfReader {
   read(): PdfFacts | null {
     if (!this.#readObjects() || NOT_PLAIN.test(this.#objects)) return null;
     const pages = this.#pageCount();
+    if (pages === 0) return null;
     const drawn = this.#drawnStreams();
+    if (drawn === null) return null;
     const glyphBytes = this.#glyphBytes();
-    if (pages === 0 || drawn === null || glyphBytes === null) return null;
+    if (glyphBytes === null) return null;
     const sizes = new Map<string, number>();
     let textBytes = 0;
     for (const id of drawn) {
@@ -117,28 +132,30 @@ class PdfReader {
     return true;
   }
 
-  /** As many as the tree of pages refers to; 0 where that cannot be read, or a page is there twice. */
+  /** As many as the tree of pages refers to; 0 where that cannot be read, is too many, or a page is there twice. */
   #pageCount(): number {
     const kids = new Set<string>();
     for (const [, list] of this.#objects.matchAll(/\/Kids\s{0,8}(\[[^[\]]*\])?/g)) {
       if (list === undefined) return 0;
       for (const [, number, generation] of list.matchAll(REFERENCE)) {
         const id = idOf(number!, generation!);
-        if (kids.has(id)) return 0;
+        if (kids.has(id) || kids.size === REFERENCES_MAX) return 0;
         kids.add(id);
       }
     }
     return kids.size;
   }
 
-  /** The streams that pages draw, one entry for each time; null where that cannot be read. */
+  /** The streams that pages draw, one entry for each time; null where that cannot be read, or is too many. */
   #drawnStreams(): string[] | null {
     const ids: string[] = [];
     const lists = /\/Contents\s{0,8}(?:(\d{1,10}\s{1,8}\d{1,5}\s{1,8}R)|\[([^[\]]*)\])?/g;
     for (const [, direct, list] of this.#objects.matchAll(lists)) {
       const references = direct ?? list;
       if (references === undefined) return null;
-      for (const [, number, generation] of references.matchAll(REFERENCE)) ids.push(idOf(number!, generation!));
+      for (const [, number, generation] of references.matchAll(REFERENCE)) {
+        if (ids.push(idOf(number!, generation!)) > REFERENCES_MAX) return null;
+      }
     }
     return ids;
   }
@@ -152,14 +169,13 @@ class PdfReader {
     )) {
       if (number === undefined) return null;
       tables.add(idOf(number, generation!));
+      if (tables.size > REFERENCES_MAX) return null;
     }
     for (const id of tables) {
       const table = this.#streamOf(id);
       if (table === null) return null;
-      for (const [, digits] of table.toString('latin1').matchAll(/<([^<>]*)>/g)) {
-        const units = Math.ceil(digits!.replace(/\s/g, '').length / HEX_DIGITS_PER_UNIT);
-        bytes = Math.max(bytes, units * UTF8_BYTES_PER_UNIT);
-      }
+      const units = Math.ceil(longestHex(table) / HEX_DIGITS_PER_UNIT);
+      bytes = Math.max(bytes, units * UTF8_BYTES_PER_UNIT);
     }
     return bytes;
   }
@@ -199,6 +215,21 @@ class PdfReader {
 }
 
 const idOf = (number: string, generation: string): string => `${Number(number)} ${Number(generation)}`;
+
+/** Digits of the longest string in angle brackets. */
+function longestHex(table: Buffer): number {
+  let longest = 0;
+  let digits = 0;
+  for (let at = 0; at < table.length; at++) {
+    const byte = table[at]!;
+    if (byte === 0x3c) digits = 0;
+    else if (byte === 0x3e) {
+      longest = Math.max(longest, digits);
+      digits = 0;
+    } else if (byte > 0x20) digits++;
+  }
+  return longest;
+}
 
 function count(text: string, pattern: RegExp): number {
   let found = 0;
