@@ -1,5 +1,5 @@
 /** What the ledger has stays for a while, takes no room from anything, and is sent again when the database went back. */
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Backoff } from '@acg/base/backoff';
@@ -135,6 +135,35 @@ describe('kept segments', () => {
     expect(await next.read(ALL)).toBeNull();
     next.rewind();
     expect(await readAll(next)).toEqual(['a', 'b']);
+  });
+
+  test('spool: a crash while everything is sent again loses nothing of what was not sent again yet', async () => {
+    const root = newRoot();
+    const spool = open(root);
+    for (const id of ['a', 'b', 'c']) {
+      await append(spool, id);
+      await readAll(spool, mark(8));
+    }
+    spool.rewind();
+    const first = (await spool.read({ recordsMax: 1, framesMax: 1 }))!;
+    spool.acknowledge(first, mark(9)); // by now others have booked more than was lost
+    const crashed = newRoot();
+    cpSync(root, crashed, { recursive: true });
+    const next = open(crashed);
+    expect(await readAll(next, mark(10))).toEqual(['b', 'c']);
+  });
+
+  test('spool: the end of the process does not prolong what is kept', async () => {
+    let nowMs = Date.now();
+    const root = newRoot();
+    const spool = open(root, { now: () => nowMs });
+    await append(spool, 'a');
+    await readAll(spool);
+    const kept = files(root, '.kept');
+    expect(kept).toHaveLength(1);
+    nowMs += KEEP_MS / 2;
+    await closing.pop()!.close();
+    expect(files(root, '.kept')).toEqual(kept);
   });
 
   test('spool: without a time to keep nothing stays, and what an earlier run kept goes', async () => {

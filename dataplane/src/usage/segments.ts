@@ -18,11 +18,12 @@ import {
   listKeptFiles,
   listSegmentFiles,
   segmentFileName,
+  unsentPath,
   type WorkerDirectory,
 } from './worker-directory.js';
 
 export interface Segment {
-  /** Changes when the segment is kept. */
+  /** Changes when the segment is kept, and when it is to be sent again. */
   path: string;
   /** Whose lock protects the file. */
   readonly home: WorkerDirectory;
@@ -154,10 +155,16 @@ export class Segments {
     if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);
   }
 
-  /** Everything that is here is to be sent again, and no commit of the ledger is known any more. Returns the bytes. */
+  /**
+   * Everything that is here is to be sent again, and no commit of the ledger is known any more. Kept files get the names of
+   * unsent ones: after a crash a newer mark would hide that they were not sent again. Returns the bytes.
+   */
   rewind(): number {
     this.#mark = null;
-    for (const segment of this.#list) segment.acknowledged = 0;
+    for (const segment of this.#list) {
+      segment.acknowledged = 0;
+      if (segment.keptSinceMs !== null) renameToUnsent(segment);
+    }
     return this.#bytesOnDisk;
   }
 
@@ -192,7 +199,7 @@ export class Segments {
   close(nowMs: number): void {
     if (this.#active !== null) this.#seal(this.#active);
     for (const segment of [...this.#list]) {
-      if (segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);
+      if (segment.keptSinceMs === null && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);
     }
   }
 
@@ -290,5 +297,16 @@ export class Segments {
     this.#bytesOnDisk -= segment.bytes;
     if (segment.keptSinceMs !== null) this.#bytesKept -= segment.bytes;
     this.shares.free(segment.shares);
+  }
+}
+
+/** Where that fails the segment is still sent again by this process. */
+function renameToUnsent(segment: Segment): void {
+  const path = unsentPath(segment.path);
+  try {
+    renameSync(segment.path, path);
+    segment.path = path;
+  } catch {
+    // Only a crash before it is sent again would lose it.
   }
 }

@@ -104,6 +104,9 @@ export function keptPath(path: string, shippedMs: number, mark: LedgerMark | nul
   return join(dirname(path), `${name}.${shipped}.${mark === null ? '0.none' : `${mark.number}.${mark.id}`}.kept`);
 }
 
+/** The path that a kept segment has once it is to be sent again. */
+export const unsentPath = (path: string): string => join(dirname(path), `${basename(path).split('.', 1)[0]!}.seg`);
+
 const isEmpty = (directory: string): boolean =>
   !readdirSync(directory).some((name) => SEGMENT_FILE.test(name) || KEPT_FILE.test(name));
 
