@@ -153,6 +153,25 @@ describe('kept segments', () => {
     expect(await readAll(next, mark(10))).toEqual(['b', 'c']);
   });
 
+  test('spool: the commits that a dead worker knew are asked for, too, also where their numbers are lower', async () => {
+    const root = newRoot();
+    const [dead, alive] = [open(root), open(root)];
+    const lost = mark(8);
+    await append(dead, 'a');
+    await readAll(dead, lost);
+    await append(alive, 'b');
+    const own = mark(9);
+    await readAll(alive, own); // after the failover that lost 8
+    closing.splice(closing.indexOf(dead), 1);
+    await dead.close();
+    alive.adopt();
+    expect(alive.mark).toEqual(lost);
+    alive.markStands(own);
+    expect(alive.mark).toEqual(lost);
+    alive.markStands(lost);
+    expect(alive.mark).toEqual(own);
+  });
+
   test('spool: the end of the process does not prolong what is kept', async () => {
     let nowMs = Date.now();
     const root = newRoot();

@@ -61,6 +61,11 @@ export class Segments {
   #bytesKept = 0;
   #counter = 0;
   #mark: LedgerMark | null = null;
+  /**
+   * The newest mark of each adopted directory, until the ledger was asked for it: numbers are issued again after a failover,
+   * so a newer one says nothing about it. As many as workers at most.
+   */
+  readonly #adoptedMarks: LedgerMark[] = [];
 
   constructor(own: WorkerDirectory, limits: SegmentLimits) {
     this.#own = own;
@@ -77,9 +82,17 @@ export class Segments {
     return this.#bytesKept;
   }
 
-  /** The newest commit of the ledger that acknowledged something of these files; null: not known. */
+  /** The commit to ask the ledger for: an adopted one, or the newest that acknowledged something here; null: not known. */
   get mark(): LedgerMark | null {
-    return this.#mark;
+    return this.#adoptedMarks[0] ?? this.#mark;
+  }
+
+  /** The ledger has that commit. */
+  markStands(mark: LedgerMark): void {
+    const at = this.#adoptedMarks.findIndex(({ id }) => id === mark.id);
+    if (at === -1) return;
+    this.#adoptedMarks.splice(at, 1);
+    if (mark.number > (this.#mark?.number ?? 0)) this.#mark = mark;
   }
 
   get bytesUnacknowledged(): number {
@@ -108,13 +121,15 @@ export class Segments {
   /** Takes over the files that lie in a directory whose lock the caller holds. Returns how many are to be sent. */
   adopt(home: WorkerDirectory, nowMs: number): number {
     const kept: Segment[] = [];
+    let newest: LedgerMark | null = null;
     for (const { path, shippedMs, mark } of listKeptFiles(home.path)) {
       const { size: bytes, birthtimeMs: createdMs } = statSync(path);
       const keptSinceMs = Math.min(shippedMs, nowMs);
       kept.push({ path, home, createdMs, bytes, acknowledged: bytes, fd: -1, shares: [], keptSinceMs });
       this.#bytesKept += bytes;
-      if (mark !== null && mark.number > (this.#mark?.number ?? 0)) this.#mark = mark;
+      if (mark !== null && mark.number > (newest?.number ?? 0)) newest = mark;
     }
+    if (newest !== null) this.#adoptedMarks.push(newest);
     const found: Segment[] = [];
     for (const path of listSegmentFiles(home.path)) {
       const { size: bytes, birthtimeMs: createdMs } = statSync(path);
@@ -161,6 +176,7 @@ export class Segments {
    */
   rewind(): number {
     this.#mark = null;
+    this.#adoptedMarks.length = 0;
     for (const segment of this.#list) {
       segment.acknowledged = 0;
       if (segment.keptSinceMs !== null) renameToUnsent(segment);

@@ -183,13 +183,14 @@ export class Shipper {
 
   async #deliver(batch: SpoolBatch): Promise<void> {
     this.#quiet = false;
-    const body = this.#bodyOf(batch.payloads);
+    const { mark } = this.#spool;
+    const body = this.#bodyOf(mark, batch.payloads);
     while (!this.#stopped) {
       try {
         const outcome = await this.#sink.ship(body);
         this.#reached();
         if (outcome.kind === 'refused') this.#refused(batch, outcome.reason);
-        else this.#booked(batch, outcome);
+        else this.#booked(batch, mark, outcome);
         return;
       } catch (error) {
         this.#missed(error);
@@ -198,8 +199,7 @@ export class Shipper {
     }
   }
 
-  #bodyOf(payloads: readonly Buffer[]): Buffer {
-    const { mark } = this.#spool;
+  #bodyOf(mark: LedgerMark | null, payloads: readonly Buffer[]): Buffer {
     if (mark === null) return Buffer.concat([this.#idField, ...payloads]);
     const message = LedgerMarkMessage.encode(mark).finish(); // below 128 bytes: its length is one byte
     return Buffer.concat([this.#idField, LAST_MARK_TAG, Buffer.from([message.length]), message, ...payloads]);
@@ -218,9 +218,12 @@ export class Shipper {
   async #check(): Promise<void> {
     this.#checkDue = false;
     try {
-      const outcome = await this.#sink.ship(this.#bodyOf([]));
+      const { mark } = this.#spool;
+      const outcome = await this.#sink.ship(this.#bodyOf(mark, []));
       this.#reached();
-      if (outcome.kind === 'booked' && outcome.wentBack) this.#rewind();
+      if (outcome.kind === 'refused') return;
+      if (outcome.wentBack) this.#rewind();
+      else if (mark !== null) this.#spool.markStands(mark);
     } catch (error) {
       this.#missed(error);
     }
@@ -234,11 +237,12 @@ export class Shipper {
     this.#onWentBack();
   }
 
-  #booked(batch: SpoolBatch, { rejected, mark, wentBack }: Booked): void {
+  #booked(batch: SpoolBatch, asked: LedgerMark | null, { rejected, mark, wentBack }: Booked): void {
     if (wentBack) {
       this.#rewind();
       return;
     }
+    if (asked !== null) this.#spool.markStands(asked);
     this.#spool.acknowledge(batch, mark);
     this.#singleFramesLeft = Math.max(0, this.#singleFramesLeft - 1);
     this.#recordsShipped += batch.records;

@@ -215,9 +215,14 @@ export class Spool {
     this.#measure();
   }
 
-  /** The last commit of the ledger that is known to have acknowledged something of this spool. */
+  /** The commit of the ledger to ask for: it has acknowledged something of this spool. */
   get mark(): LedgerMark | null {
     return this.#segments.mark;
+  }
+
+  /** The ledger, asked for that commit, has it. */
+  markStands(mark: LedgerMark): void {
+    this.#segments.markStands(mark);
   }
 
   /** The ledger has lost commits: everything that is still here is read again. Returns how many bytes that is. */
