@@ -34,7 +34,7 @@ export interface HoldFacts {
 }
 
 /** What a call asks for: `dearest` is any tier that is not known here. */
-export type ServiceSpeed = 'usual' | 'fast' | 'dearest';
+type ServiceSpeed = 'usual' | 'fast' | 'dearest';
 
 /** `unbounded`: the call could cost anything. `odd`: a maximum is given twice, or is no integer; or there are too many tools. */
 type HoldProblem = 'unbounded' | 'odd';

@@ -5,11 +5,14 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ignore } from '@acg/base/ignore';
 import { expect, test } from 'vitest';
 import { until } from '../stack.js';
 
 const SCRIPT = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
 const TIMEOUT_MS = 300_000;
+/** A process that is still there after this was left behind. */
+const GONE_MS = 10_000;
 
 /** Runs until `isThen` says so, then sends the signal; Ctrl-C goes to the whole group. */
 async function interrupted(
@@ -35,6 +38,8 @@ async function interrupted(
   );
   if (child.exitCode === null) process.kill(toGroup ? -child.pid! : child.pid!, signal);
   const [exitCode] = (await closed) as [number | null];
+  // A watcher of Postgres ends when it reads the end of the run's pipe, which is a moment after the run's own end.
+  await until(() => processesOf(home).length === 0, 'no process is left', GONE_MS).catch(ignore);
   const left = { processes: processesOf(home), files: readdirSync(home) };
   for (const { pid } of left.processes) process.kill(pid, 'SIGKILL');
   rmSync(home, { recursive: true, force: true });
