@@ -129,8 +129,8 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: 'for (const segment of this.#list) segment.acknowledged = 0;',
-      put: 'for (const segment of this.#list) if (segment.keptSinceMs !== null) segment.acknowledged = 0;',
+      find: '      segment.acknowledged = 0;',
+      put: '      if (segment.keptSinceMs !== null) segment.acknowledged = 0;',
       bug: 'the acknowledged part of a segment that is still written is not sent again',
     },
     {
@@ -147,9 +147,15 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: 'if (mark !== null && mark.number > (this.#mark?.number ?? 0)) this.#mark = mark;',
+      find: 'if (newest !== null) this.#adoptedMarks.push(newest);',
       put: '',
       bug: 'a loss while the data plane was down is not noticed',
+    },
+    {
+      file: SEGMENTS,
+      find: 'if (segment.keptSinceMs !== null) renameToUnsent(segment);',
+      put: '',
+      bug: 'a crash while everything is sent again loses what was not yet',
     },
     {
       file: SHIPPER,
