@@ -1,6 +1,7 @@
 /** Deleting an organization: at once it does nothing any more, for seven days an owner can restore it, then it is gone. */
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
+import { openSql } from '@acg/controlplane/db/sql';
 import { purgeDue } from '@acg/controlplane/orgs/deletion';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../control-plane.js';
@@ -203,6 +204,22 @@ test('purge: after seven days everything in it is gone, and the record of it sta
   expect((await stranger.call('GET', '/v1/deleted-orgs')).body.total).toBe(0);
   const logged = [...lines, ...plane().logLines].filter((line) => line.includes(ada.orgId));
   expect(logged.filter((line) => line.includes('organization deleted'))).toHaveLength(1);
+});
+
+test('purge: an organization that takes longer than a statement may is purged all the same', async () => {
+  const ada = await owner();
+  await ada.remove(PASSWORD);
+  await due(ada.orgId);
+  const limits = { connectionsMax: 1, applicationName: 'test', statementTimeoutMs: 200 };
+  const impatient = openSql(plane().database.url, limits);
+  const release = await holdLock(sql(), (tx) => tx`select 1 from agents where id = ${ada.agentId} for update`);
+  const purging = purgeDue(impatient, log).catch((error: Error) => error);
+  await expect.poll(() => lockWaiters(sql())).toBe(1);
+  await sql()`select pg_sleep(${(2 * limits.statementTimeoutMs) / 1_000})`;
+  await release();
+  expect(await purging).toBeUndefined();
+  await impatient.end();
+  expect(await exists(ada.orgId)).toBe(false);
 });
 
 test('purge and restore at once: one of them wins, and the record says which', async () => {
