@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createLogger } from '@acg/base/log';
 import type { IOriginContact } from '@acg/proto/messages';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ConnectBreaker } from './connect-breaker.js';
 import { ConnectBreakers } from './connect-breakers.js';
 import { LoopStalls } from './loop-stalls.js';
@@ -143,4 +143,38 @@ test('loop stalls: a standstill is known before and after the loop turns again, 
   await expect.poll(() => stalls.since(performance.now())).toBe(false);
   expect(stalls.since(beforeMs)).toBe(true);
   stalls.stop();
+});
+
+test('connect breakers: a probe that is under way when the breaker closes and opens again does not go on beside the next', async () => {
+  vi.useFakeTimers();
+  const dials: (() => void)[] = [];
+  const clock = { now: 1_000 };
+  const connects: ConnectBreakers = new ConnectBreakers({
+    dial: (_origin, done) => dials.push(() => done(new Error('refused'), null)),
+    report: async () => undefined,
+    stalledSince: () => false,
+    log: createLogger('test', 'silent'),
+    nowMs: () => clock.now,
+    random: () => 0.5,
+  });
+  breakers.push(connects);
+  const opens = (): void => {
+    for (let i = 0; i < 6; i++) {
+      clock.now += 1_000;
+      connects.dialled(ORIGIN, 0, { local: false });
+    }
+  };
+  try {
+    connects.isOpen(ORIGIN);
+    opens();
+    vi.advanceTimersByTime(1_000);
+    expect(dials).toHaveLength(1);
+    connects.answered(ORIGIN);
+    opens();
+    dials[0]!(); // the earlier probe fails late
+    vi.advanceTimersByTime(1_000);
+    expect(dials).toHaveLength(2); // the next probe alone
+  } finally {
+    vi.useRealTimers();
+  }
 });

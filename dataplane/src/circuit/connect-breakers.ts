@@ -101,7 +101,8 @@ export class ConnectBreakers {
     const probe = setTimeout(() => {
       this.#options.dial(origin, (_error, socket) => {
         socket?.destroy();
-        if (!this.#stopped && this.#breakers.get(origin)!.open) this.#probe(origin);
+        // Another one where the breaker has closed and opened again meanwhile.
+        if (this.#probes.get(origin) === probe) this.#probe(origin);
       });
     }, waitMs).unref();
     this.#probes.set(origin, probe);
