@@ -177,7 +177,7 @@ export const REJECTIONS = Object.freeze({
   oddMaximum: rejection(
     'bad_request',
     400,
-    'The maximum of output tokens, and the number of answers, must be given once, as an integer; at most 10 000 tools are read.',
+    'The maximum of output tokens, and the number of answers, must be given once, as an integer; at most 10 000 tools, and 250 000 strings and objects, are read.',
   ),
   limitsUnavailable: rejection('limits_unavailable', 503, 'Limits cannot be checked right now.', {
     headers: RETRY_SOON,

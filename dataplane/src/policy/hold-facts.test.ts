@@ -145,6 +145,15 @@ test.each([
   expect(of(body)).toBe('unbounded');
 });
 
+test('hold facts: a body of more strings and objects than one turn of the event loop can read is refused', () => {
+  const items = (count: number, item: string): Buffer =>
+    Buffer.from(`{"metadata":[${`${item},`.repeat(count - 1)}${item}]}`);
+  for (const item of ['{}', '""']) {
+    expect(holdFacts(items(249_990, item), CHAT)).toMatchObject({ refers: false });
+    expect(holdFacts(items(250_000, item), CHAT)).toBe('odd');
+  }
+});
+
 test('hold facts: tools that code runs in hold their container, searches their uses', () => {
   const code = (container: unknown) => ({ max_tool_calls: 2, tools: [{ type: 'code_interpreter', container }] });
   expect(of(code({ type: 'auto', memory_limit: '4g' }))).toMatchObject({ hosted: { turns: 3, containers: 4 } });

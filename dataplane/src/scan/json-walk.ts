@@ -57,18 +57,25 @@ interface WalkOptions {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/**
+ * Strings and objects of one document. The walk is one turn of the event loop: 250 000 take some 50 ms, and the most that
+ * 10 MB can hold would take a second.
+ */
+const PARTS_MAX = 250_000;
 /** No member that is looked for is longer, each of its characters escaped. */
 const NAME_BYTES_MAX = 256;
 
-/** The document, if it is an object. */
+/** The document; null where it is no object, or has more than {@link PARTS_MAX} strings and objects. */
 export function walkJson(body: Buffer, { watched, ignores, ended }: WalkOptions): WalkedObject | null {
   /** Open containers; null: an array. */
   const open: (WalkedObject | null)[] = [];
   let top: WalkedObject | null = null;
   let current: WalkedObject | null = null;
   let expectsName = false;
+  let parts = 0;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at]!;
+    if ((byte === QUOTE || byte === 0x7b) && ++parts > PARTS_MAX) return null;
     if (byte === QUOTE) {
       const close = stringEnd(body, at + 1);
       if (expectsName) {
