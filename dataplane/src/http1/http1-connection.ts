@@ -108,6 +108,7 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     this.#owner.give(this);
   }
 
+  /** Every byte of the call's request has been handed to the system. */
   get sentWhole(): boolean {
     return this.#socket !== null && this.#first === null && this.#sender === null && this.#socket.writableLength === 0;
   }
@@ -196,7 +197,6 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
-  /** All of the request was handed to the system. */
   #send(request: SentRequest): void {
     const { method, head, body } = request;
     const socket = this.#socket!;
