@@ -116,6 +116,8 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
         from asked
         left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
          and (key.expires_at is null or key.expires_at > now())
+         -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
+         and (select purge_at from organizations where id = key.org_id) is null
         left join lateral (
           select array_agg(a.agent order by a.rank) as agents from (
             select * from (

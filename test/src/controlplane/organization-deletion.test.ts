@@ -108,6 +108,23 @@ test('delete: calls, programs, invitations and members stop at once; all owners 
   await receiver.close();
 });
 
+test('delete: a key that a control plane of the release before makes afterwards is refused', async () => {
+  const ada = await owner();
+  expect((await ada.remove(PASSWORD)).body).toEqual({ deleted: true });
+  // The release before does not read `purge_at`, so its control planes still insert keys during a rolling upgrade.
+  const later = `${ada.key.slice(0, -4)}late`;
+  await sql()`
+    insert into api_keys (id, org_id, name, scope, agent_id, token_hash, key_prefix)
+    values (gen_random_uuid(), ${ada.orgId}, 'late', 'agent', ${ada.agentId}, sha256(${later}::text::bytea), 'acg_')`;
+  const data = watchControlPlane([plane().grpcAddress], plane().config.link);
+  expect((await data.lookUp(later)).refusal).toBe('unknown_token');
+  await sql()`update organizations set purge_at = null where id = ${ada.orgId}`;
+  const restored = watchControlPlane([plane().grpcAddress], plane().config.link);
+  expect((await restored.lookUp(later)).context).not.toBeNull(); // the deletion refused it, and nothing else
+  data.stop();
+  restored.stop();
+});
+
 test('delete: a key that is made at the same time does not outlive it', async () => {
   for (let round = 0; round < 3; round++) {
     const ada = await owner();
