@@ -79,7 +79,7 @@ const body = (pieceBytes: number): Way => ({
   prepare({ form, parts }, bytes) {
     const text = mixture(bytes, parts);
     const forms = maskForms([form]);
-    // Masked in place: every round needs the text anew. Copying it is a part of what is measured, for all pairs alike.
+    // The mask edits the buffer in place, so each round copies the text. All pairs include the cost of that copy.
     const piece = Buffer.alloc(pieceBytes);
     return () => {
       const mask = new BodyMask(forms);

@@ -7,7 +7,7 @@
  * budget (docs/contract.md#usage).
  *
  * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
- * then by the slug, then by the model's name at any vendor; a model nobody knows costs the dearest of the vendor whose
+ * then by the slug, then by the model's name at any vendor; an unknown model costs the dearest of the vendor whose
  * format the provider speaks. An override `*` sets another price for every model that has none of its own, 0 included.
  */
 import { LRUCache } from 'lru-cache';

@@ -88,7 +88,7 @@ export interface PricePlan extends UnitPrices {
 const PICO_PER_WEB_SEARCH = 10_000_000_000;
 /**
  * $2.50 per 1000 calls, and $0.03 for each GB of a container in 20 minutes (OpenAI; by the minute since 2026-06-02). How
- * long it runs is not reported: one lives 20 minutes after its last use, if nobody ends it before.
+ * long it runs is not reported: one lives 20 minutes after its last use, unless a request ends it earlier.
  */
 const PICO_PER_FILE_SEARCH = 2_500_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;

@@ -3441,7 +3441,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When PRICES_FILE was read last; null: there is none.
+             * @description When PRICES_FILE was last read; null without PRICES_FILE.
              */
             fileReadAt: string | null;
             total: number;

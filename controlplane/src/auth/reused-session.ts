@@ -1,6 +1,6 @@
 /**
- * A retired token that is used again shows that two have the session: its owner, and somebody who copied a token and
- * refreshed first, or turned it into a cookie. Nobody can tell them apart, so the session ends for both.
+ * Reuse of a retired token shows that two clients hold the session: the owner, and a thief who copied a token and refreshed
+ * first, or exchanged it for a cookie. The gateway cannot tell which is which, so the session ends for both.
  */
 import { recordUserAudit } from '../audit/trail.js';
 import type { Tx } from '../db/sql.js';

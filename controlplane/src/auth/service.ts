@@ -29,7 +29,7 @@ interface SignupRequest {
 /**
  * Somebody who was invited and has proven, by the mail's token, to read that mailbox; and what else that person showed.
  * `new`: the address had no account. `owner`: of the account with that address, by its password or a session.
- * `mailbox`: the account's address was never verified, so whoever made it did not show to own the mailbox; `founder`: the
+ * `mailbox`: the account's address was never verified, so its creator never proved to own the mailbox; `founder`: the
  * person has shown the account's password or a session as well.
  */
 export type Admission =

@@ -175,7 +175,7 @@ export async function refreshSession(
 }
 
 /**
- * A token that was retired is used again: thief and owner cannot be told apart, so nobody has the session any more. Null:
+ * A token that was retired is used again: the gateway cannot tell thief from owner, so the session ends. Null:
  * the token is not retired, or is the one before the newest, in its overlap, and `overlap` spares it.
  */
 export async function endReusedSession(

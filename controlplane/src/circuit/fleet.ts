@@ -1,7 +1,7 @@
 /**
  * The fleet's breakers: one per built-in provider with a fixed origin (docs/contract.md#circuits). Data planes say which
  * of these origins they have been in contact with and whether they cannot connect; where none of them can, all refuse
- * calls at once. What organizations' calls come back with plays no part here: nobody outside can move these breakers.
+ * calls at once. What organizations' calls come back with plays no part here: no tenant can open or close these breakers.
  * On failure: without a database they stay as they are; without a control plane each data plane goes by its own.
  */
 

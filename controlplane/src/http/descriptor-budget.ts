@@ -21,7 +21,7 @@ export function connectionDefaults(descriptorsMax: number): ConnectionDefaults {
   return { api: part(3 / 4, API_CONNECTIONS_MAX), link: part(1 / 4, LINK_CONNECTIONS_MAX) };
 }
 
-/** The soft limit, which Node raises to the hard one when it starts; infinite where there is none or nobody says. */
+/** The soft limit, which Node raises to the hard one when it starts; Infinity without a limit, or where the system does not report it. */
 export function descriptorsMax(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const soft = userLimits?.open_files?.soft;

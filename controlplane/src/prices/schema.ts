@@ -74,7 +74,7 @@ export const PriceListing = Type.Object({
   fileReadAt: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'When PRICES_FILE was read last; null: there is none.',
+    description: 'When PRICES_FILE was last read; null without PRICES_FILE.',
   }),
   ...PageReply,
 });

@@ -13,7 +13,10 @@ type Call = ServerWritableStream<IWatchRequest, IWatchEvent>;
 const ENDS: Readonly<Record<EndReason, { readonly code: number; readonly details: string }>> = {
   too_slow: { code: status.RESOURCE_EXHAUSTED, details: 'events were not read: connect again' },
   replaced: { code: status.ABORTED, details: 'the same data plane has connected again' },
-  history_lost: { code: status.ABORTED, details: 'the database went back: connect again and start anew' },
+  history_lost: {
+    code: status.ABORTED,
+    details: 'the database lost committed changes: reconnect with an empty context cache',
+  },
   shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is stopping' },
 };
 

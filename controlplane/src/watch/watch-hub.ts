@@ -133,7 +133,7 @@ export class WatchHub {
     }
   }
 
-  /** Every data plane connects again, names a revision that the database does not have, and is told to forget all. */
+  /** Ends all streams. Each data plane reconnects with a revision that the database lacks, so the control plane resets its cache. */
   #reset(reason: LossReason): void {
     for (const watcher of [...this.#watchers]) this.#cut(watcher, 'history_lost');
     this.#onLost(reason);

@@ -69,7 +69,7 @@ export class RequestBody {
     return this.complete || this.overflow || (this.#long && this.bytes > 0);
   }
 
-  /** All of it was received, and read by whoever sends it on. */
+  /** The whole body was received, and the upstream connection has read it. */
   get sent(): boolean {
     return this.complete && (this.#stream === null || this.#stream.readableEnded);
   }

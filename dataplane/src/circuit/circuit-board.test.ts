@@ -113,7 +113,7 @@ test('circuit board: the fleet’s breaker refuses calls of every organization',
   board.update({ circuitKey: 'fleet', state: 'OPEN', epoch: 2 });
   expect(board.view(own('a', 'fleet'))?.state).toBe('OPEN');
   expect(board.view(own('a'))).toBeNull(); // an address of a tenant's
-  clock.up = false; // nobody says how the others are by now
+  clock.up = false; // without the control plane, the fleet's last state no longer counts
   expect(board.view(own('a', 'fleet'))).toBeNull();
   board.update({ circuitKey: 'fleet', state: 'OPEN', epoch: 3, openUntilMs: clock.now + 10 });
   expect(board.view(own('a', 'fleet'))?.state).toBe('OPEN'); // an operator holds it

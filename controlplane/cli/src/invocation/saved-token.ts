@@ -1,7 +1,7 @@
 /**
- * The token of a saved session, over a whole command. It is good for some days and is renewed once half of them are over, so
- * that whoever works every week stays logged in. Renewing retires the token before it, and a retired token that is used
- * again ends the session: so a command that is still under way (`logs -f`) looks into the file before each call.
+ * The token of a saved session, for the duration of a command. It is valid for some days and renewed after half of them, so
+ * a user who works every week stays logged in. Renewal retires the previous token, and reuse of a retired token ends the
+ * session. So a long-running command (`logs -f`) reads the file again before each call.
  */
 import type { Profiles } from '../settings/profiles.js';
 import { tokenLife } from '../settings/token-life.js';
