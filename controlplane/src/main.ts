@@ -1,6 +1,7 @@
 /** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end; reads files again on SIGHUP. */
 import { ConfigError } from '@acg/base/env-reader';
 import { onHangup } from '@acg/base/hangup';
+import { logInvariantFailures } from '@acg/base/invariant';
 import { createLogger } from '@acg/base/log';
 import { loadConfig } from './config.js';
 import { startupProblem } from './ops/startup-problem.js';
@@ -22,6 +23,7 @@ function configured<T>(build: () => T): T {
 
 const config = configured(() => loadConfig(process.env));
 const log = createLogger('control', config.logLevel);
+logInvariantFailures(log);
 const service = configured(() => buildService(config, log));
 
 let stopping = false;

@@ -6,6 +6,7 @@
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { onHangup } from '@acg/base/hangup';
+import { logInvariantFailures } from '@acg/base/invariant';
 import { createLogger, type Logger } from '@acg/base/log';
 import { type Config, loadConfig } from './config.js';
 import type { GatewayIdentity } from './gateway.js';
@@ -155,6 +156,7 @@ async function main(): Promise<void> {
   setCollectorFlags();
   const config = readConfig();
   const log = createLogger('data', config.logLevel);
+  logInvariantFailures(log);
   stopOnSignals(log);
   const placement = process.env[WORKER_VARIABLE];
   if (placement !== undefined) return runWorker(config, placement, log);

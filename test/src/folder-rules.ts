@@ -133,6 +133,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'env-reader',
     'hangup',
     'ignore',
+    'invariant',
     'limits',
     'log',
     'secret',

@@ -3,6 +3,7 @@
  * gauges to `metrics.registry`. No label may grow with tenants: routes are labelled by their pattern, statuses by
  * class.
  */
+import { invariantFailures } from '@acg/base/invariant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../http/app.js';
@@ -47,6 +48,16 @@ export class Metrics {
       help: 'Times that the database was found to have lost committed transactions, by the rows that showed it.',
       labelNames: ['seen_in'],
       registers,
+    });
+    new Counter({
+      name: 'gateway_invariant_failures_total',
+      help: 'Failed internal checks by name.',
+      labelNames: ['invariant'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [name, count] of invariantFailures()) this.inc({ invariant: name }, count);
+      },
     });
     // From 0 on, so that the first one shows in increase().
     for (const seenIn of REWIND_SIGNS) this.#rewinds.inc({ seen_in: seenIn }, 0);

@@ -2,6 +2,7 @@
  * What the data plane measures (docs/contract.md#metrics). No label's values grow with tenants: providers appear by
  * their public slug, where every custom one is `custom`.
  */
+import { invariantFailures } from '@acg/base/invariant';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallMetrics } from '../call/call-metrics.js';
 import type { Exchange, RoutedExchange } from '../call/exchange.js';
@@ -165,6 +166,9 @@ export class Metrics implements CallMetrics, CountersMetrics {
     total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
     total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => figures.shipped().failures);
     total('gateway_spool_rewinds_total', 'Times that kept usage was sent again', () => figures.shipped().rewinds);
+    new CounterView('gateway_invariant_failures_total', 'Failed internal checks by name', registry, () =>
+      Array.from(invariantFailures(), ([invariant, value]) => ({ labels: { invariant }, value })),
+    );
     new CounterView('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
       { labels: { result: 'hit' }, value: figures.cacheHits() },
       { labels: { result: 'miss' }, value: figures.cacheMisses() },
